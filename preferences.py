@@ -19,7 +19,7 @@ from .usdphys_addon.bridge.typed_props import (
 )
 from .usdphys_addon.checks import live as checks
 from .usdphys_addon.exchange import usd_hooks
-from .usdphys_addon.simulation.engine import Program, programs
+from .usdphys_addon.simulation.engine import PYTHONS, Program, programs
 
 #: (hook class, name of the preference that switches it).
 _HOOKS = ((usd_hooks.USDPHYS_ExportHook, "add_to_usd_export"), (usd_hooks.USDPHYS_ImportHook, "add_to_usd_import"))
@@ -47,11 +47,20 @@ def _colour(name: str, description: str, default: tuple[float, float, float, flo
     )
 
 
+def _take_pythons(preferences: Any, _context: bpy.types.Context | None) -> None:
+    """Tell the engines where the Pythons of the user are."""
+    for name in _PYTHONS:
+        PYTHONS[name.removesuffix("_python")] = (
+            "" if preferences is None else bpy.path.abspath(getattr(preferences, name))
+        )
+
+
 def _python(engine: Program) -> Any:
     packages = engine.packages.replace('"', "")
     return bpy.props.StringProperty(
         name=f"{engine.name} Python", subtype="FILE_PATH",
         description=f"Python executable of a virtual environment in which these packages are installed: {packages}",
+        update=_take_pythons,
     )  # fmt: skip
 
 
@@ -228,6 +237,7 @@ def register() -> None:
     preferences = current(bpy.context)
     _switch_hooks(preferences, None)
     _switch_checks(preferences, None)
+    _take_pythons(preferences, None)
     bpy.app.handlers.load_post.append(_after_load)
     _command = bpy.utils.register_cli_command("usdphys", run_command)
 

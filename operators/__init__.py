@@ -21,7 +21,6 @@ from . import (
     checks,
     computed_mass,
     edit_lists,
-    engine_bake,
     find_setting,
     from_rigid_bodies,
     generate,
@@ -57,7 +56,7 @@ from .outcome import report_refusals
 
 #: In the order of registration.
 _MODULES = (
-    action_bar, add_physics, aim, batch, batch_files, checks, computed_mass, engine_bake, groups, export_urdf,
+    action_bar, add_physics, aim, batch, batch_files, checks, computed_mass, groups, export_urdf,
     export_usd, export_layer, export_mjcf, export_unreal, import_mjcf, import_urdf, import_usd,
     inspector, joint_freedoms, joint_tools, manual, mirror,
     from_rigid_bodies, pack_source, generate, gizmo_drag, edit_lists, find_setting, presets, preview,

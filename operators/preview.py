@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The live preview: play, pause, step, reset, grab with the mouse; keep the pose, bake it, clear the bake."""
 
+from pathlib import Path
 from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.environment import redraw
 from ..usdphys_addon.bridge.language import tr
-from ..usdphys_addon.bridge.typed_props import BoolProperty, IntProperty
+from ..usdphys_addon.bridge.typed_props import BoolProperty, IntProperty, StringProperty
 from ..usdphys_addon.core.steps import Next
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import clock_choice
 from ..usdphys_addon.playback import guard as preview_guard
+from ..usdphys_addon.simulation.engine import ENGINES, Program
 from ..usdphys_addon.system import faults
 from ..usdphys_addon.worker import jobs
 from ..usdphys_addon.worker.queue import Job
@@ -448,7 +450,8 @@ class USDPHYS_OT_preview_step(Player, bpy.types.Operator):
                 session.simulate(context)
             session.show(context)
         except UsdPhysError:
-            preview_guard.forget()
+            # It does nothing if the session has restored the scene already.
+            preview_guard.stop()
             raise
         redraw("VIEW_3D", "PROPERTIES")
 
@@ -520,18 +523,70 @@ class USDPHYS_OT_preview_bake(Stepped, bpy.types.Operator):
         return self.frame_start, self.frame_end
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
-        from ..usdphys_addon.playback import bake
+        from ..usdphys_addon.playback import bake, engine_bake
 
-        return self.run(context, bake.bake_steps(context, *self.frames(context)))
+        engine = context.scene.usdphys.preview.engine
+        row = ENGINES.get(engine)
+        if isinstance(row, Program) and row.deforms:
+            steps: Any = engine_bake.engine_bake_steps(
+                context, *self.frames(context), engine, lambda file: _export(context, file)
+            )
+        else:
+            steps = bake.bake_steps(context, *self.frames(context))
+        return self.run(context, steps)
 
-    def done(self, result: int) -> set[Any]:
-        self.report({"INFO"}, tr(phrase("Baked {bodies}", bodies=counted(result, "body"))))
+    def done(self, result: Any) -> set[Any]:
+        if isinstance(result, int):
+            self.report({"INFO"}, tr(phrase("Baked {bodies}", bodies=counted(result, "body"))))
+            return {"FINISHED"}
+        made = [(result.bodies, "body"), (result.deformables, "deformable")]
+        parts = [counted(number, name) for number, name in made if number or (name == "body" and not made[1][0])]
+        lines = (phrase("Baked {bodies}", bodies=joined(" and ", parts)), *result.lines)
+        self.report({"INFO"}, ". ".join(tr(line) for line in lines))
         return {"FINISHED"}
 
     def progress(self, fraction: float) -> str:
         if isinstance(fraction, Next):
             return _progress(fraction)
         return phrase("Baking physics ({done:.0%})    Esc: cancel", done=fraction)
+
+
+def _export(context: bpy.types.Context, file: Path) -> Any:
+    """Write the scene for an engine, with the paths that the preview has."""
+    from ..usdphys_addon.bridge.reading import DEFAULT_ROOT
+    from ..usdphys_addon.exchange import usd_export
+    from ..usdphys_addon.playback.engine_bake import Handed
+    from ..usdphys_addon.usd import read
+
+    options = usd_export.ExportOptions(root=DEFAULT_ROOT)
+    usd_export.export_usd(context, file, options)
+    stage = read.open_stage(file)
+    deformables_read = read.read_stage(stage).deformables
+    return Handed(options.units, deformables_read()[0] if deformables_read is not None else [])
+
+
+class USDPHYS_OT_choose_engine(bpy.types.Operator):
+    """Simulate in this engine"""
+
+    bl_idname = "usdphys.choose_engine"
+    bl_label = "Engine"
+    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+
+    engine = StringProperty(options={"HIDDEN"})
+
+    poll = needs.poll(needs.SCENE, needs.AT_REST)
+
+    @classmethod
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
+        row = ENGINES.get(properties.engine)
+        if row is None:
+            return tr(cls.__doc__ or "")
+        return tr(row.doc) if row.is_here() else tr(joined(". ", (row.doc, row.get)))
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        context.scene.usdphys.preview.engine = self.engine
+        redraw("VIEW_3D", "PROPERTIES")
+        return {"FINISHED"}
 
 
 class USDPHYS_OT_preview_clear_bake(bpy.types.Operator):
@@ -551,5 +606,5 @@ class USDPHYS_OT_preview_clear_bake(bpy.types.Operator):
 
 CLASSES = (
     USDPHYS_OT_preview_play, USDPHYS_OT_preview_listen, USDPHYS_OT_preview_step, USDPHYS_OT_preview_reset,
-    USDPHYS_OT_preview_apply, USDPHYS_OT_preview_bake, USDPHYS_OT_preview_clear_bake,
+    USDPHYS_OT_preview_apply, USDPHYS_OT_preview_bake, USDPHYS_OT_choose_engine, USDPHYS_OT_preview_clear_bake,
 )  # fmt: skip

@@ -51,7 +51,7 @@ TOOLS = tuple(
     )
 )
 #: Operators that ask for a choice: their row is a menu of it.
-CHOICES = {"usdphys.engine_bake": "engine", "usdphys.joint_preset": "preset", "usdphys.apply_material_preset": "preset"}
+CHOICES = {"usdphys.joint_preset": "preset", "usdphys.apply_material_preset": "preset"}
 
 
 def _draw(layout: UILayout, rows: Any, *, is_named: bool = False) -> None:

@@ -14,7 +14,7 @@ from ..usdphys_addon.core.qualities import QUALITY_TEXTS
 from ..usdphys_addon.core.words import Phrase, phrase
 from ..usdphys_addon.playback import clock_choice, ghosts
 from ..usdphys_addon.playback import guard as preview_guard
-from ..usdphys_addon.simulation.engine import programs, solvers
+from ..usdphys_addon.simulation.engine import ENGINES, Program
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
 from .checks_panel import ICONS
@@ -37,10 +37,6 @@ class USDPHYS_PT_preview(Sidebar, bpy.types.Panel):
         layout = self.layout
         session = preview_guard.current()
         settings = context.scene.usdphys.preview
-        engines = {key: tr(phrase("Bake in {simulator}", simulator=engine.name)) for key, engine in programs().items()}
-        row = fitting.together(layout, *engines.values(), has_icons=True)
-        for key, text in engines.items():
-            row.operator("usdphys.engine_bake", text=text, icon="CONSOLE").engine = key
         row = layout.row()
         row.active = session is None
         row.prop(settings, "with_timeline", icon=fitting.icon_for("Play with Timeline", "TIME"), toggle=True)
@@ -92,12 +88,18 @@ def draw_play(layout: UILayout, context: Context) -> Any:
 
 
 def _draw_engines(column: Any, chosen: str) -> None:
-    """A button for each engine of the preview that is installed, where there are several."""
-    rows = {key: engine for key, engine in solvers().items() if key == chosen or engine.is_here()}
-    row = column.row(align=True)
-    for key, engine in rows.items() if len(rows) > 1 else ():
-        button = row.operator("wm.context_set_string", text=engine.name, depress=key == chosen)
-        button.data_path, button.value = "scene.usdphys.preview.engine", key
+    """A button for each engine; one that has to be set in the preferences before is grey."""
+    rows = {
+        key: engine for key, engine in ENGINES.items()
+        if key == chosen or isinstance(engine, Program) or engine.is_here()
+    }  # fmt: skip
+    row = fitting.together(column, *(tr(engine.name) for engine in rows.values()), has_icons=False)
+    for key, engine in rows.items():
+        button = row.row(align=True)
+        button.enabled = engine.is_here()
+        button.operator("usdphys.choose_engine", text=engine.name, depress=key == chosen).engine = key
+    if chosen in rows and not rows[chosen].is_here():
+        draw_text(column, rows[chosen].get, "ERROR")
 
 
 def _timeline_plays(context: Any) -> bool:

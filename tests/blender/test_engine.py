@@ -8,7 +8,7 @@ import pytest
 from hanging import HANGING
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
-from usdphys_ext.usdphys_addon.simulation.engine import ENGINES
+from usdphys_ext.usdphys_addon.simulation.engine import ENGINES, programs
 
 from . import test_panels
 from .test_preview import crate, raw, run
@@ -74,15 +74,16 @@ def test_an_engine_that_is_gone_is_named():
         preview_guard.start(bpy.context)
 
 
-def test_the_panel_has_a_button_for_each_engine_where_there_are_several(monkeypatch):
+def test_the_panel_has_a_button_for_each_engine_that_is_here_and_for_the_programs(monkeypatch):
     def buttons():
         layout = test_panels.drawn("preview", "VIEW_3D")
-        return [one for one in layout.buttons() if one.name == "wm.context_set_string"]
+        return [one for one in layout.buttons() if one.name == "usdphys.choose_engine"]
 
     here = ["Automatic", "MuJoCo"] if ENGINES["mujoco"].is_here() else []
     found = buttons()
-    assert [one.text for one in found] == ["Preview", *here, "Hanging"]
+    others = [row.name for row in programs().values()]
+    assert [one.text for one in found] == ["Preview", *here, *others, "Hanging"]
     monkeypatch.delitem(ENGINES, "hanging")
     for key in ("automatic", "mujoco"):
         monkeypatch.setitem(ENGINES, key, replace(ENGINES[key], needs="no_such_module"))
-    assert buttons() == []
+    assert [one.text for one in buttons()] == ["Preview", *others]

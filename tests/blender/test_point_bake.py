@@ -85,7 +85,8 @@ def shown(obj: bpy.types.Object, frame: int) -> np.ndarray:
 def simulated() -> set[str]:
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 5, 9
-    return bpy.ops.usdphys.engine_bake(engine="newton")
+    scene.usdphys.preview.engine = "newton"
+    return bpy.ops.usdphys.preview_bake()
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.01])

@@ -319,7 +319,7 @@ def _hand_off(
     soft, _ = model.deformables() if model.deformables is not None else ([], [])
     with work_folder() as folder:
         file, units = Path(stage.GetRootLayer().realPath), model.units
-        if soft and options.engine != "newton":
+        if soft and not programs()[options.engine].deforms:
             tell_note(options, f"{name} simulates deformables on a GPU only: here they are left out.", "warning: ")
             soft = []
         elif soft:

@@ -27,6 +27,7 @@ from ..core.model import Prim
 from ..core.schemas import usd_physics
 from ..core.steps import Next
 from ..core.words import phrase
+from ..simulation.engine import ENGINES, Program
 from ..simulation.record import engine_silenced, refuse_lost
 from . import ghosts, guard
 from .scene_motion import animation_of
@@ -122,6 +123,11 @@ class _Scene:
         guard.stop()
         context.view_layer.update()
         scene: Any = context.scene
+        row = ENGINES.get(scene.usdphys.preview.engine)
+        if isinstance(row, Program):
+            raise InputError(
+                phrase("{engine} does not run a scene again and again; choose an engine in Blender.", engine=row.name)
+            )
         self.context, self.meters, self.first = context, unit_length(scene), int(scene.frame_current)
         self.reading: SceneReading = scene_read.read_scene(context.evaluated_depsgraph_get())
         self.model = self.reading.model

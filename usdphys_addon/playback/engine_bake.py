@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake the motion of another simulator, which runs in a Python of the user's own, into keyframes."""
+"""Bake the motion of an engine in a Python of the user's own into keyframes: what deforms is played from files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..core.deformables import Deformable
 from ..core.errors import InputError
 from ..core.frames import without_jumps
 from ..core.units import StageUnits
-from ..simulation.engine import programs
+from ..simulation.engine import PREVIEW, programs
 from ..simulation.engines import external
 from ..simulation.record import Recording, record
 from . import bake, point_bake
@@ -48,13 +48,13 @@ class Handed(NamedTuple):
 
 
 def engine_bake_steps(
-    context: Context, start: int, end: int, engine: str, python: str, export: Callable[[Path], Handed]
+    context: Context, start: int, end: int, engine: str, export: Callable[[Path], Handed]
 ) -> Generator[float, None, EngineBake]:
-    """Simulate from frame `start` to `end` in another simulator, and key every body on every frame.
+    """Simulate from frame `start` to `end` in an engine that deforms, and key every body on every frame.
 
-    engine: of `engine.programs`. python: of its environment. export: writes the scene to a file whose prims have
-    the paths of the preview. Cloth, soft bodies and cables play files of points beside the .blend. An earlier bake
-    is removed first. Yields the completed fraction; closing the generator ends the simulator and leaves no key.
+    engine: of `engine.programs`. export: writes the scene to a file whose prims have the paths of the preview. Cloth,
+    soft bodies and cables play files of points beside the .blend; a scene without any is baked as the preview plays
+    it. An earlier bake is removed first. Yields the completed fraction; closing the generator ends the simulator and leaves no key.
     Raises InputError where the simulator fails.
     """
     if end <= start:
@@ -69,7 +69,10 @@ def engine_bake_steps(
         with tempfile.TemporaryDirectory(prefix="usdphys-") as folder:
             file = Path(folder) / "scene.usdc"
             handed = export(file)
-            with external.Run(engine, python, file, end - start, 1.0 / fps) as run:
+            if not handed.deformables:
+                bodies = yield from bake.bake_steps(context, start, end)
+                return EngineBake(bodies, 0, ())
+            with external.Run(engine, external.python_of(engine), file, end - start, 1.0 / fps) as run:
                 while run.is_running():
                     yield 0.9 * run.done
                     run.wait(_WAIT)
@@ -97,7 +100,12 @@ def _points(reading: SceneReading, points: Mapping[str, Any]) -> list[point_bake
 
 def _key(context: Context, start: int, engine: str, poses: external.Poses, fps: float) -> EngineBake:
     """Key the poses, and compare them with the preview."""
-    session = PreviewSession(context, frequency=fps)
+    chosen = context.scene.usdphys.preview
+    own, chosen.engine = chosen.engine, PREVIEW
+    try:
+        session = PreviewSession(context, frequency=fps)
+    finally:
+        chosen.engine = own
     try:
         authored, names = dict(session.shown.authored), session.shown.moving
         preview = record(session.world, len(poses.positions) - 1)

@@ -202,7 +202,8 @@ class PreviewSession:
         if made:
             self.show(context)
             if now - self._counted > 0.25:
-                self._counted, self._contacts = now, self.world.contact_count()
+                self._counted = now
+                self._count_contacts()
         if passed > 0:
             self.real_time_factor += 0.1 * (made * step / passed - self.real_time_factor)
         return made
@@ -279,8 +280,12 @@ class PreviewSession:
 
     def show_all(self, context: Context) -> None:
         """Move all objects to their bodies while the frame changes: animation may have moved them elsewhere."""
-        self._contacts = self.world.contact_count()
+        self._count_contacts()
         self.shown.show_all(context)
+
+    def _count_contacts(self) -> None:
+        if self.world.can(Ability.TOUCHES):
+            self._contacts = self.world.contact_count()
 
     # ------------------------------------------------------------------ grabbing, joints, read-outs
 
@@ -346,8 +351,10 @@ class PreviewSession:
         return [
             ("Time", f"{world.time if self.time_shown is None else self.time_shown:.2f} s"),
             ("Awake", phrase("{awake} of {count} bodies", awake=world.awake_count, count=len(self.shown.names))),
-            ("Contacts", str(self._contacts)),
+            *([("Contacts", str(self._contacts))] if world.can(Ability.TOUCHES) else []),
             ("Step", f"{world.step_milliseconds:.2f} ms"),
+            *([(world.engine_name, phrase("{delay} ms for an answer", delay=f"{world.delay:.2f}"))]
+              if world.delay else []),
             *([("Real time", f"{self.real_time_factor:.2f}x")] if self.time_shown is None else []),
         ]
 
@@ -400,12 +407,15 @@ class PreviewSession:
         # What is animated is no edit: the world gets it in the next time step.
         new.put({key: self.live.value(key) for key in self.model.animated.keys() & new.animated.keys()})
         fresh = live_edits.keep_frames(self.model, new)
-        have_moved = live_edits.move_statics(self.world, self.model, new)
+        is_live = motion is None and not is_animated_anew
+        try:
+            have_moved = live_edits.move_statics(self.world, self.model, new)
+        except NotLiveError:
+            have_moved, is_live = True, False
         edits = difference.difference(self.model, new)
-        if not is_animated_anew and not edits and (motion is None or not have_moved):
+        if not is_animated_anew and not edits and (is_live or not have_moved):
             self.model = self.live.model = new
             return have_moved
-        is_live = motion is None and not is_animated_anew
         if is_live and self._takes(edits):
             self.model = self.live.model = new
         else:
@@ -442,7 +452,7 @@ class PreviewSession:
     def _rebuild(self, context: Context, reading: reading.SceneReading, motion: Motion | None = None) -> None:
         """Build a new world, because the structure has changed; bodies in both worlds keep their states."""
         old, was_playing = self.world, self.is_playing
-        self.stop()
+        self._end()
         by_name = {name: path for path, name in zip(old.paths, self.shown.names, strict=True) if name}
         old_paths, bodies = {}, reading.model.bodies
         for path, site in reading.sites.items():
@@ -450,6 +460,7 @@ class PreviewSession:
             if path in bodies and by_name.get(name, path) != path:
                 old_paths[path] = by_name[name]
         finished(self._begin(context, reading, old.time_step, old, old_paths, motion))
+        old.close()
         if was_playing:
             self.play()
 
@@ -471,6 +482,10 @@ class PreviewSession:
 
     def stop(self) -> None:
         """End the session and restore the authored transform of every object exactly."""
+        self._end()
+        self.world.close()
+
+    def _end(self) -> None:
         self.is_playing = False
         self.shown.restore()
         self.mark(False)
@@ -481,6 +496,7 @@ class PreviewSession:
         after = dict(zip(self.world.paths, self.world.matrices(), strict=True))
         self.shown.apply(context)
         self.mark(False)
+        self.world.close()
         context.view_layer.update()
         joint_frames.keep(self.model, after, self.meters)
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from ..core.errors import InputError, MissingDependencyError
@@ -32,8 +34,12 @@ if TYPE_CHECKING:
     from .weights import Weight
 
 
-class NotLiveError(Exception):
+class NotLiveError(InputError):
     """An edit that this engine takes only in a world that is built anew."""
+
+    def __init__(self, path: str) -> None:
+        """path: of the prim."""
+        super().__init__(f"The engine takes this change of '{path}' only when it starts; reset the preview.")
 
 
 #: m/s. A faster body counts as unstable.
@@ -51,6 +57,7 @@ class Ability(StrEnum):
     #: Without it a world is built anew after an edit.
     EDITS = "take edits"
     SHAPES = "tell its shapes"
+    TOUCHES = "tell where colliders touch"
 
 
 @dataclass(slots=True)
@@ -132,6 +139,8 @@ class Engine(Protocol):
     weights: Mapping[str, Weight]
     #: Joints that have broken, in that order.
     broken: Sequence[str] = ()
+    #: ms, that a process of its own took for the last time step, with the way there and back; 0 in this process.
+    delay: float = 0.0
     #: By the number that `grab` got.
     grabs: Mapping[int, Grab]
 
@@ -150,6 +159,9 @@ class Engine(Protocol):
     def build(self) -> Iterator[float]:
         """Make what is simulated, in steps that each yield how many bodies and static colliders were made in them."""
         ...
+
+    def close(self) -> None:
+        """Free what the engine holds outside this process. Nothing is called after it."""
 
     # ----------------------------------------------------------------------- running
 
@@ -181,7 +193,7 @@ class Engine(Protocol):
     def set_static_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
         """Teleport a static collider."""
 
-    # ----------------------------------------------------------------------- Ability.CONTACTS
+    # ----------------------------------------------------------------------- Ability.TOUCHES
 
     def contact_count(self) -> int:
         """Pairs of colliders that touch."""
@@ -320,7 +332,7 @@ class Solver:
 @dataclass(frozen=True, slots=True)
 class Program:
     """An engine in a Python of the user's own. program: file in `engines/`. packages: what its Python needs, as pip
-    takes it. variable: environment variable with the path of that Python.
+    takes it. variable: environment variable with the path of that Python. engine, abilities: as of a `Solver`.
     """
 
     name: str
@@ -328,8 +340,38 @@ class Program:
     program: str
     packages: str
     variable: str
+    engine: str = "..live.scene:LiveScene"
+    abilities: frozenset[Ability] = frozenset(Ability) - {Ability.LOADS, Ability.TOUCHES}
+    #: True if it bakes cloth, soft bodies and cables.
+    deforms: bool = False
+
+    @property
+    def key(self) -> str:
+        """Its name in the list; "" where it is not in there."""
+        return next((key for key, row in ENGINES.items() if row == self), "")
+
+    @property
+    def python(self) -> str:
+        """The path of its Python, of the preferences or of the environment; "" where it is not set."""
+        return PYTHONS.get(self.key) or os.environ.get(self.variable, "")
+
+    @property
+    def get(self) -> str:
+        """Sentence that says how to get what it needs."""
+        return f"Set the Python of {self.name} in the preferences of the add-on, under Other Simulators."
+
+    def is_here(self) -> bool:
+        """False where its Python is not set."""
+        return bool(self.python)
+
+    def load(self) -> type[Engine]:
+        """What takes a setup as the class of an engine does."""
+        module, _, name = self.engine.partition(":")
+        return cast("type[Engine]", partial(getattr(importlib.import_module(module, __package__), name), self))
 
 
+#: The Python that the preferences have for a program, by its key.
+PYTHONS: dict[str, str] = {}
 #: The engine that everything runs in unless another one is chosen.
 PREVIEW = "preview"
 #: The engine that is chosen for each physics scene.
@@ -356,22 +398,21 @@ ENGINES: dict[str, Solver | Program] = {
     # Newton needs scipy for colliders that are meshes, and does not bring it.
     "newton": Program(
         "Newton", "Newton with the solver of MuJoCo", "run_newton.py",
-        '"newton[sim]" newton-usd-schemas usd-core scipy', "USDPHYS_NEWTON_PYTHON",
+        '"newton[sim]" newton-usd-schemas usd-core scipy', "USDPHYS_NEWTON_PYTHON", deforms=True,
     ),
 }  # fmt: skip
 
 
 def preview_engine() -> type[Engine]:
     """The engine of the preview. Raises MissingDependencyError."""
-    return solver(PREVIEW).load()
+    return engine_row(PREVIEW).load()
 
 
-def solver(key: str) -> Solver:
-    """The row of an engine in this process. Raises InputError."""
-    known = solvers()
-    if key not in known:
-        raise InputError(f"There is no engine '{key}' that runs in this process; choose one of {', '.join(known)}.")
-    return known[key]
+def engine_row(key: str) -> Solver | Program:
+    """The row of an engine. Raises InputError."""
+    if key not in ENGINES:
+        raise InputError(f"There is no engine '{key}'; choose one of {', '.join(ENGINES)}.")
+    return ENGINES[key]
 
 
 def solvers() -> dict[str, Solver]:

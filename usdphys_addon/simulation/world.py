@@ -30,7 +30,7 @@ from ..core.schemas import usd_physics
 from ..core.steps import Next, Steps, finished
 from . import switches
 from .articulations import Tree, trees
-from .engine import FASTEST, PREVIEW, Ability, Engine, Grab, JointPose, Setup, Solver, solver
+from .engine import FASTEST, PREVIEW, Ability, Engine, Grab, JointPose, Program, Setup, Solver, engine_row
 from .filters import FILTERING, Filters, filters
 from .joint_facts import JointFacts, ranges_of, read_joints
 from .joint_poses import carried, clamped, moved, position_of, relative_pose, shift
@@ -85,7 +85,7 @@ class World:
     ) -> None:  # fmt: skip
         """time_step: seconds that `step` takes. substeps: steps of the solver in each; 0: by the quality.
 
-        quality: one of `core.qualities`. engine: a key of `engine.solvers`. Raises InputError
+        quality: one of `core.qualities`. engine: a key of `engine.ENGINES`. Raises InputError
         and MissingDependencyError.
         """
         finished(self._build(model, time_step, substeps, quality, engine))
@@ -107,7 +107,7 @@ class World:
         self.step_milliseconds = 0.0
         self.unstable: dict[str, str] = {}
         self._ids = count(1)
-        self._solver = solver(engine)
+        self._solver = engine_row(engine)
         make = self._solver.load()
         #: Paths of the bodies that animation and physics move in turn.
         self.switching = switches.switching(model)
@@ -172,6 +172,16 @@ class World:
     def time(self) -> float:
         """Seconds since the start."""
         return self.frame * self.time_step
+
+    @property
+    def delay(self) -> float:
+        """Milliseconds that engines in processes of their own took for the last time step, with the way to them."""
+        return sum(engine.delay for engine in self.spaces)
+
+    @property
+    def engine_name(self) -> str:
+        """Of its row."""
+        return self._solver.name
 
     @property
     def substeps(self) -> int:
@@ -276,6 +286,11 @@ class World:
         self.awake[:] = snapshot.awake
         self.frame, self.unstable = snapshot.frame, dict(snapshot.unstable)
         self.kinematic[:] = snapshot.kinematic
+
+    def close(self) -> None:
+        """End the processes of engines outside this one. Nothing is called after it."""
+        for engine in self.spaces:
+            engine.close()
 
     def reset(self) -> None:
         """Restore the start: poses, velocities, broken joints and live edits."""
@@ -702,7 +717,7 @@ def _built(engines: Iterable[Engine], setups: Sequence[Setup]) -> Steps[None]:
             yield Next(fraction, more.about) if isinstance(more, Next) else fraction
 
 
-def _report_missing(chosen: Solver, found: Layout, setups: Sequence[Setup], notices: Notices) -> None:
+def _report_missing(chosen: Solver | Program, found: Layout, setups: Sequence[Setup], notices: Notices) -> None:
     """Name what the model needs and the engine is not able to do, each with the first prim that needs it."""
     dynamic = [body for body in found.bodies.values() if not body.is_kinematic]
     joints = [joint for setup in setups for joint in setup.joints]

@@ -10,6 +10,7 @@ import ctypes
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -240,6 +241,8 @@ class Watch:
     def __init__(self, pid: int, end: Callable[[], object], most: int, longest: float = 0.0) -> None:
         """end: kills the process. most: bytes. longest: seconds. No limit for 0."""
         self.exceeded = ""
+        #: When it has to have answered, as `time.monotonic` has it; may be set at any time.
+        self.due = float("inf")
         self._end, self._most, self._left = end, most, longest or float("inf")
         self._gauge = gauge(pid, most)
         self._stop = threading.Event()
@@ -263,7 +266,7 @@ class Watch:
             self._left -= _EVERY
             if self._most and self._gauge.taken() > self._most:
                 self.exceeded = f"more than {self._most / GB:.3g} GB of memory"
-            elif self._left <= 0.0:
+            elif self._left <= 0.0 or time.monotonic() > self.due:
                 self.exceeded = "too long"
             if self.exceeded:
                 self._end()

@@ -7,11 +7,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pxr import Sdf, Usd
 
 from ..core.errors import InputError, OutputError
 from ..core.model import PhysicsModel, Prim
+from ..core.rules.base import Above
 from ..core.units import SI, StageUnits
+from ..core.vendors import is_placeless
 from . import unit_conversion, write
 from .carry_fields import relative_path
 from .read import open_stage, stage_units
@@ -29,12 +32,17 @@ def in_units(stage: Usd.Stage, units: StageUnits) -> Usd.Stage:
 
 
 def write_alone(model: PhysicsModel, target: Path) -> None:
-    """Write a model without meshes to a file, in SI. Its prims are where their `world` says, below no other place."""
+    """Write a model to a file, in SI, with the meshes of its colliders. Raises OutputError."""
     stage = Usd.Stage.CreateInMemory(target.name)
     write.write_units(stage, SI)
     placed = model.copied()
-    for prim in placed.prims.values():
-        prim.local = prim.world if prim.is_xformable and prim.type_name == "Xform" else None
+    above = Above(placed.prims)
+    for path, prim in placed.prims.items():
+        parent = None if prim.resets_xform_stack else above.over(path)
+        prim.local = prim.world if parent is None else np.linalg.inv(parent.world) @ prim.world
+        if not prim.is_xformable or is_placeless(prim):
+            prim.local = None
+        prim.physics_binding = prim.physics_binding or next(reversed(prim.materials), "")
     write.write_model(stage, placed, SI)
     stage.SetDefaultPrim(stage.GetPrimAtPath(next(iter(stage.GetPseudoRoot().GetChildren())).GetPath()))
     if not stage.GetRootLayer().Export(str(target)):

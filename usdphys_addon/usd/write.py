@@ -303,7 +303,7 @@ class SpecWriter:
             parent.specifier, parent.typeName = Sdf.SpecifierDef, "Scope"
             parent = parent.nameParent
         if prim.local is not None:
-            write_local(spec, prim.local, self.units.local)
+            write_local(spec, prim.local, self.units.local, reset=prim.resets_xform_stack)
             self.mesh(spec, prim)
         return spec
 

@@ -22,7 +22,7 @@ from ...core.errors import InputError
 from ...core.units import StageUnits
 from ...core.words import counted
 from ...system import limits
-from ..engine import programs
+from ..engine import Program, programs
 from ..live_values import quaternion_product
 from ..record import Recording
 
@@ -31,8 +31,11 @@ Floats = NDArray[np.float64]
 
 def python_of(engine: str, chosen: str = "") -> str:
     """The Python for an engine: the chosen path, else that of its environment variable. Raises InputError."""
-    known = programs()[engine]
-    python = chosen or os.environ.get(known.variable, "")
+    return _python(programs()[engine], chosen)
+
+
+def _python(known: Program, chosen: str = "") -> str:
+    python = chosen or known.python
     if not python:
         raise InputError(
             f"{known.name} needs a Python of its own: make one with 'python -m venv FOLDER', install {known.packages} "
@@ -68,15 +71,12 @@ class Run:
         self.folder = Path(self._kept.name)
         self._target, self._log = self.folder / "poses.npz", self.folder / "log.txt"
         self._stream: IO[bytes] = self._log.open("wb")
-        program = Path(__file__).absolute().parent / self._engine.program
-        # Modules of Blender's Python must not come before those of the other one.
-        environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
         self._child = subprocess.Popen(
             [
-                str(Path(python).absolute()), str(program), str(file.absolute()), str(steps), repr(seconds),
+                str(Path(python).absolute()), str(program_of(self._engine)), str(file.absolute()), str(steps), repr(seconds),
                 str(self._target),
             ],
-            stdin=subprocess.DEVNULL, stdout=self._stream, stderr=subprocess.STDOUT, env=environment,
+            stdin=subprocess.DEVNULL, stdout=self._stream, stderr=subprocess.STDOUT, env=environment(),
             cwd=self.folder,  # MuJoCo writes a log there
         )  # fmt: skip
         self._watch = limits.Watch(self._child.pid, self._child.kill, limits.memory(), limits.seconds())
@@ -138,31 +138,54 @@ class Run:
         return Poses(paths, poses[..., :3] @ turn.T * units.meters_per_unit, rotations, points, cables)
 
     def _failure(self) -> str:
-        lines = [line.strip() for line in self._log.read_text(encoding="utf-8", errors="replace").splitlines()]
-        said = [line for line in lines if line and not re.fullmatch(r"step \d+", line)]
-        last = _cause(said) or f"exit status {self._child.returncode}"
-        missing = re.match(r"ModuleNotFoundError: No module named '([\w.]+)'", last)
-        if missing:
-            return (
-                f"The Python for {self._engine.name} has no module '{missing[1]}'; install {self._engine.packages} in "
-                "it with pip."
-            )
-        if light := _LIGHT.search(last):
-            return (
-                f"{self._engine.name} cannot simulate '{self._file.name}', because '{light[1]}' moves without a mass "
-                "or an inertia; set them, or give it a collider."
-            )
-        if loose := _LOOSE_JOINT.search(last):
-            return (
-                f"{self._engine.name} cannot simulate '{self._file.name}', because the joint '{loose[1]}' is in no "
-                "articulation; add an Articulation Root to the first of the bodies that joints connect to it."
-            )
-        if _DISTANCE_JOINT.search(last):
-            return (
-                f"{self._engine.name} cannot simulate '{self._file.name}', because its solver has no distance joints; "
-                "use ball joints, or disable them."
-            )
-        return f"{self._engine.name} could not simulate '{self._file.name}': {last[:MOST_SAID]}"
+        text = self._log.read_text(encoding="utf-8", errors="replace")
+        return sentence(self._engine, f"'{self._file.name}'", cause(text) or f"exit status {self._child.returncode}")
+
+
+def environment() -> dict[str, str]:
+    """That of the process of an engine: modules of Blender's Python must not come before those of the other one."""
+    return {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
+
+
+def program_of(engine: Program) -> Path:
+    """The file of an engine's program."""
+    return Path(__file__).absolute().parent / engine.program
+
+
+def live_command(engine: Program) -> list[str]:
+    """What starts the program of an engine so that it answers requests. Raises InputError."""
+    return [str(Path(_python(engine)).absolute()), str(program_of(engine)), "--live"]
+
+
+def sentence(engine: Program, scene: str, last: str) -> str:
+    """Why an engine could not simulate a scene. last: the last message of it."""
+    missing = re.match(r"ModuleNotFoundError: No module named '([\w.]+)'", last)
+    if missing:
+        return (
+            f"The Python for {engine.name} has no module '{missing[1]}'; install {engine.packages} in it with pip."
+        )
+    if light := _LIGHT.search(last):
+        return (
+            f"{engine.name} cannot simulate {scene}, because '{light[1]}' moves without a mass or an inertia; set "
+            "them, or give it a collider."
+        )
+    if loose := _LOOSE_JOINT.search(last):
+        return (
+            f"{engine.name} cannot simulate {scene}, because the joint '{loose[1]}' is in no articulation; add an "
+            "Articulation Root to the first of the bodies that joints connect to it."
+        )
+    if _DISTANCE_JOINT.search(last):
+        return (
+            f"{engine.name} cannot simulate {scene}, because its solver has no distance joints; use ball joints, or "
+            "disable them."
+        )
+    return f"{engine.name} could not simulate {scene}: {last[:MOST_SAID]}"
+
+
+def cause(log: str) -> str:
+    """The message of the last exception in a log; else its last line."""
+    lines = [line.strip() for line in log.splitlines()]
+    return _cause([line for line in lines if line and not re.fullmatch(r"step \d+", line)])
 
 
 #: What Newton says of bodies without mass, of joints that no articulation holds, and of distance joints.

@@ -5,13 +5,14 @@ MuJoCo's solver is used, and for files with deformables Newton's own (VBD): in M
 needs scipy for hulls of meshes.
 
     python run_newton.py FILE STEPS SECONDS POSES [FILE STEPS SECONDS POSES ...]
+    python run_newton.py --live
 
 Writes the poses of all bodies at the start and after each step of so many seconds to POSES, a .npz file: names (n,) of
 prims, poses (steps + 1, n, 7): x, y, z, then a quaternion x, y, z, w, in the length unit of the stage and with Z
 up. They are NaN once the solver has lost a body. deformables (k,): paths of cloths and soft bodies; points
 (steps + 1, m, 3): all their points one after the other, of which each has so many as counts (k,) says. cables (c,):
 paths of cables; spans (c, 2): first and end of their segments among the bodies. Exit status 1 where a file failed; the
-others are simulated all the same.
+others are simulated all the same. --live: answers requests, see `pipe`.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from __future__ import annotations
 import re
 import sys
 import traceback
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from pipe import Arrays, Message, Scene, serve  # type: ignore[import-not-found,unused-ignore]
 
 #: Steps of the solver per second, at least.
 RATE = 480.0
@@ -126,6 +129,12 @@ class _Rigid:
         self.solver, self.clock = _solver(newton, model), 0.0
         _filter(model, self.solver)
 
+    def begin(self) -> None:
+        import mujoco
+
+        mujoco.mj_resetData(self.solver.mj_model, self.solver.mj_data)
+        self.clock = 0.0
+
     def step(self, now: Any, after: Any, control: Any, seconds: float) -> None:
         self.solver.step(now, after, control, None, seconds)
 
@@ -145,6 +154,9 @@ class _Soft:
         self.pipeline = newton.CollisionPipeline(model)
         self.contacts = self.pipeline.contacts()
 
+    def begin(self) -> None:
+        """It keeps nothing that a start does not have."""
+
     def step(self, now: Any, after: Any, control: Any, seconds: float) -> None:
         self.pipeline.collide(now, self.contacts)
         self.solver.step(now, after, control, self.contacts, seconds)
@@ -153,48 +165,82 @@ class _Soft:
         return False
 
 
+class Loaded:
+    """A USD file in Newton, on the processor. Poses are of the bodies of `model`, in its order."""
+
+    def __init__(self, file: str, seconds: float, substeps: int = 0) -> None:
+        """seconds: of a step. substeps: of the solver in it; 0: as many as it needs."""
+        import mujoco
+        import newton
+        import warp
+
+        warp.config.quiet = True
+        # That of the file before.
+        mujoco.set_mjcb_contactfilter(None)
+        builder = newton.ModelBuilder()
+        self.built = builder.add_usd(anchored(file), load_visual_shapes=False, return_deformable_results=True)
+        self.ranges = _deformables(builder, self.built)
+        has_cables = bool(self.built.get("path_cable_map"))
+        self.is_soft = has_cables or bool(self.ranges)
+        if self.is_soft:
+            builder.color()
+        self.model = builder.finalize()
+        iterations = CABLE_ITERATIONS if has_cables else ITERATIONS
+        make = _Soft if self.is_soft else _Rigid
+        self.solver: Any = make(newton, self.model, iterations) if self.is_soft else make(newton, self.model)
+        self.control = self.model.control()
+        self.parts = substeps or max(1, round(seconds * self.solver.rate))
+        self.seconds = seconds
+        self.start = self._started(newton)
+        self.begin()
+
+    def _started(self, newton: Any) -> Any:
+        """The state that the file has."""
+        state = self.model.state()
+        if self.model.joint_count:
+            # Joints start at the angles that the poses in the file have, and not at zero.
+            newton.eval_ik(self.model, state, state.joint_q, state.joint_qd)
+            newton.eval_fk(self.model, state.joint_q, state.joint_qd, state)
+        return state
+
+    def begin(self) -> None:
+        """Go to the start."""
+        self.now, self.after = self.model.state(), self.model.state()
+        self.now.assign(self.start)
+        self.solver.begin()
+
+    def step(self, forces: Callable[[int], None] | None = None) -> None:
+        """A step. forces: called with the number of each of its parts before that."""
+        for part in range(self.parts):
+            self.now.clear_forces()
+            if forces is not None:
+                forces(part)
+            self.solver.step(self.now, self.after, self.control, self.seconds / self.parts)
+            self.now, self.after = self.after, self.now
+
+
 def _simulate(file: str, steps: int, seconds: float, target: str) -> None:
-    import mujoco
-    import newton
     import warp
 
-    warp.config.quiet = True
-    # That of the file before.
-    mujoco.set_mjcb_contactfilter(None)
     with warp.ScopedDevice("cpu"):
-        builder = newton.ModelBuilder()
-        built = builder.add_usd(anchored(file), load_visual_shapes=False, return_deformable_results=True)
-        ranges = _deformables(builder, built)
-        has_cables = bool(built.get("path_cable_map"))
-        is_soft = has_cables or bool(ranges)
-        if is_soft:
-            builder.color()
-        model = builder.finalize()
-        iterations = CABLE_ITERATIONS if has_cables else ITERATIONS
-        solver: Any = _Soft(newton, model, iterations) if is_soft else _Rigid(newton, model)
-        now, after, control = model.state(), model.state(), model.control()
-        if model.joint_count:
-            # Joints start at the angles that the poses in the file have, and not at zero.
-            newton.eval_ik(model, now, now.joint_q, now.joint_qd)
-            newton.eval_fk(model, now.joint_q, now.joint_qd, now)
-        parts = max(1, round(seconds * solver.rate))
+        loaded = Loaded(file, seconds)
+        model, ranges = loaded.model, loaded.ranges
         poses = np.full((steps + 1, model.body_count, 7), np.nan)
         rows = np.concatenate([np.arange(*row) for row in ranges.values()]) if ranges else np.zeros(0, int)
         points = np.full((steps + 1, len(rows), 3), np.nan)
         for number in range(steps + 1):
-            for _ in range(parts if number else 0):
-                now.clear_forces()
-                solver.step(now, after, control, seconds / parts)
-                now, after = after, now
-            if solver.is_lost():
+            if number:
+                loaded.step()
+            if loaded.solver.is_lost():
                 break
             if model.body_count:
-                poses[number] = now.body_q.numpy()
+                poses[number] = loaded.now.body_q.numpy()
             if len(rows):
-                points[number] = now.particle_q.numpy()[rows]
+                points[number] = loaded.now.particle_q.numpy()[rows]
             print(f"step {number}", flush=True)
     counts = [end - first for first, end in ranges.values()]
-    cables = {path: (min(bodies), max(bodies) + 1) for path, (bodies, _) in built.get("path_cable_map", {}).items()}
+    found = loaded.built.get("path_cable_map", {})
+    cables = {path: (min(bodies), max(bodies) + 1) for path, (bodies, _) in found.items()}
     np.savez(
         target, names=np.array(model.body_label, str), poses=poses, is_z_up=True,
         deformables=np.array(list(ranges), str), counts=np.array(counts, int), points=points,
@@ -202,8 +248,176 @@ def _simulate(file: str, steps: int, seconds: float, target: str) -> None:
     )  # fmt: skip
 
 
+class Live(Scene):  # type: ignore[misc,unused-ignore]
+    """A scene that is stepped as it is asked for. Its file is in metres, with Z up."""
+
+    def build(self, header: Mapping[str, Any], arrays: Arrays) -> Message:
+        import newton
+        import warp
+
+        warp.config.quiet = True
+        warp.set_device("cpu")
+        self._loaded = loaded = Loaded(str(header["file"]), float(header["seconds"]), int(header["substeps"]))
+        model, types = loaded.model, newton.JointType
+        if loaded.is_soft:
+            raise ValueError("cloth, soft bodies and cables do not stream; bake them")
+        names = ("joint_type", "joint_child", "joint_q_start", "joint_qd_start", "joint_target_mode")
+        kinds, children, firsts, speeds, modes = (
+            getattr(model, name).numpy().tolist() if model.joint_count else [] for name in names
+        )
+        #: Of bodies on a free joint: where its coordinates and speeds begin.
+        self._free = {
+            child: (firsts[row], speeds[row])
+            for row, (kind, child) in enumerate(zip(kinds, children, strict=True)) if kind == types.FREE
+        }  # fmt: skip
+        self._starts = model.joint_target_q_start.numpy().tolist() if model.joint_count else []
+        self._joints = {
+            label: (row, speeds[row])
+            for row, label in enumerate(model.joint_label)
+            if kinds[row] in (types.REVOLUTE, types.PRISMATIC) and modes[speeds[row]]
+        }
+        self._gains = [model.joint_target_ke.numpy().copy(), model.joint_target_kd.numpy().copy(),
+                       model.joint_effort_limit.numpy().copy()] if model.joint_count else []  # fmt: skip
+        self._targets = [loaded.control.joint_target_q.numpy().copy(),
+                         loaded.control.joint_target_qd.numpy().copy()] if model.joint_count else []  # fmt: skip
+        self._gravity = model.gravity.numpy().copy()
+        takes = {"bodies": list(model.body_label), "takes": ["drives", "gravity"], "joints": list(self._joints)}
+        return takes, {"states": self._states()}
+
+    def reset(self, header: Mapping[str, Any], arrays: Arrays) -> Message:
+        loaded = self._loaded
+        if self._gains:
+            self._set_gains(self._gains)
+            for array, values in zip(
+                (loaded.control.joint_target_q, loaded.control.joint_target_qd), self._targets, strict=True
+            ):
+                array.assign(values)
+        self._set_gravity(self._gravity)
+        loaded.begin()
+        return {}, {"states": self._states()}
+
+    def step(self, header: Mapping[str, Any], arrays: Arrays) -> Message:
+        loaded = self._loaded
+        if "gravity" in header:
+            self._set_gravity(np.array(header["gravity"], np.float32))
+        for row in header.get("drives", ()):
+            self._drive(*row)
+        pushed, wrenches = arrays.get("pushed", ()), arrays.get("wrenches")
+        ways = {
+            int(row): (np.array(loaded.now.body_q.numpy()[row], float), _newtons(pose))
+            for row, pose in zip(arrays.get("led", ()), arrays.get("poses", ()), strict=True)
+        }
+
+        def push(part: int) -> None:
+            if len(pushed):
+                self._push(pushed, wrenches)
+            for row, (old, new) in ways.items():
+                self._lead(row, old, new, part / loaded.parts)
+
+        loaded.step(push)
+        if loaded.solver.is_lost():
+            raise ValueError("MuJoCo lost a body and began anew; check masses, scales and gains")
+        for row, (old, new) in ways.items():
+            self._lead(row, old, new, 1.0, stops=True)
+        return {}, {"states": self._states()}
+
+    def _push(self, rows: Any, wrenches: Any) -> None:
+        """Forces at points as forces at the centres of mass."""
+        state, forces = self._loaded.now, self._loaded.now.body_f.numpy().copy()
+        centers = self._loaded.model.body_com.numpy()
+        for row, wrench in zip(rows, wrenches, strict=True):
+            pose = state.body_q.numpy()[row]
+            center = pose[:3] + _turned(pose[3:], centers[row])
+            forces[row, :3] += wrench[:3]
+            forces[row, 3:] += wrench[3:6] + np.cross(wrench[6:] - center, wrench[:3])
+        state.body_f.assign(forces)
+
+    def _lead(self, row: int, old: Any, new: Any, part: float, *, stops: bool = False) -> None:
+        """Put a kinematic body on its way from a pose to another, with the velocity of that."""
+        import newton
+
+        state, seconds = self._loaded.now, self._loaded.seconds
+        place = old[:3] + part * (new[:3] - old[:3])
+        turn = old[3:] + part * ((new[3:] if old[3:] @ new[3:] >= 0.0 else -new[3:]) - old[3:])
+        turn /= np.linalg.norm(turn)
+        velocity = np.zeros(6) if stops else np.concatenate([(new[:3] - old[:3]) / seconds, _spin(old, new) / seconds])
+        if row in self._free:
+            first, speed = self._free[row]
+            coordinates, speeds = state.joint_q.numpy().copy(), state.joint_qd.numpy().copy()
+            coordinates[first : first + 7] = [*place, *turn]
+            speeds[speed : speed + 6] = velocity
+            state.joint_q.assign(coordinates)
+            state.joint_qd.assign(speeds)
+            newton.eval_fk(self._loaded.model, state.joint_q, state.joint_qd, state)
+
+    def _drive(
+        self, joint: str, _dof: str, stiffness: float, damping: float, target: float, speed: float,
+        most: float | None, _acceleration: bool,
+    ) -> None:  # fmt: skip
+        model, control = self._loaded.model, self._loaded.control
+        row, dof = self._joints[joint]
+        gains = [model.joint_target_ke.numpy().copy(), model.joint_target_kd.numpy().copy(),
+                 model.joint_effort_limit.numpy().copy()]  # fmt: skip
+        for array, value in zip(gains, (stiffness, damping, 1e6 if most is None else most), strict=True):
+            array[dof] = value
+        self._set_gains(gains)
+        for array, place, value in (
+            (control.joint_target_q, self._starts[row], target), (control.joint_target_qd, dof, speed),
+        ):  # fmt: skip
+            values = array.numpy().copy()
+            values[place] = value
+            array.assign(values)
+
+    def _set_gains(self, gains: list[Any]) -> None:
+        import newton
+
+        model = self._loaded.model
+        arrays = (model.joint_target_ke, model.joint_target_kd, model.joint_effort_limit)
+        for array, values in zip(arrays, gains, strict=True):
+            array.assign(values)
+        self._loaded.solver.solver.notify_model_changed(newton.ModelFlags.JOINT_DOF_PROPERTIES)
+
+    def _set_gravity(self, gravity: Any) -> None:
+        import newton
+
+        self._loaded.model.set_gravity(gravity)
+        self._loaded.solver.solver.notify_model_changed(newton.ModelFlags.MODEL_PROPERTIES)
+
+    def _states(self) -> Any:
+        state = self._loaded.now
+        if not self._loaded.model.body_count:
+            return np.zeros((0, 13))
+        poses, speeds = state.body_q.numpy().astype(float), state.body_qd.numpy().astype(float)
+        return np.concatenate([poses[:, :3], poses[:, 6:], poses[:, 3:6], speeds], axis=1)
+
+
+def _newtons(pose: Any) -> Any:
+    """A pose with the quaternion as Newton has it: x, y, z, w."""
+    return np.concatenate([pose[:3], pose[4:], pose[3:4]])
+
+
+def _turned(turn: Any, vector: Any) -> Any:
+    """A vector turned by a quaternion (x, y, z, w)."""
+    return vector + 2.0 * np.cross(turn[:3], np.cross(turn[:3], vector) + turn[3] * vector)
+
+
+def _spin(old: Any, new: Any) -> Any:
+    """The rotation vector (3,), rad, from a pose to another."""
+    (ax, ay, az, aw), (bx, by, bz, bw) = old[3:], new[3:]
+    x, y, z = (
+        -bw * ax + bx * aw - by * az + bz * ay, -bw * ay + bx * az + by * aw - bz * ax,
+        -bw * az - bx * ay + by * ax + bz * aw,
+    )  # fmt: skip
+    w = bw * aw + bx * ax + by * ay + bz * az
+    vector = np.array([x, y, z]) * (1.0 if w >= 0.0 else -1.0)
+    size = float(np.linalg.norm(vector))
+    return vector * (2.0 * np.arctan2(size, abs(w)) / size) if size > 1e-12 else 2.0 * vector
+
+
 def main(arguments: list[str]) -> int:
-    """Simulate and write. Returns the exit status."""
+    """Simulate and write, or answer requests. Returns the exit status."""
+    if arguments == ["--live"]:
+        return int(serve(Live))
     status = 0
     for file, steps, seconds, target in zip(*(arguments[start::4] for start in range(4)), strict=True):
         try:

@@ -2,71 +2,213 @@
 """A program for a Python with `ovphysx` and `physx-usd-schemas`: simulates USD files in PhysX, on the processor.
 
     python run_physx.py FILE STEPS SECONDS POSES [FILE STEPS SECONDS POSES ...]
+    python run_physx.py --live
 
 Writes the poses of all bodies at the start and after each step of so many seconds to POSES, a .npz file: names (n,) of
 prims, poses (steps + 1, n, 7): x, y, z, then a quaternion x, y, z, w, in the units and axes of the stage. Exit status 1
-where a file failed; the others are simulated all the same.
+where a file failed; the others are simulated all the same. --live: answers requests, see `pipe`.
 """
 
 from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from pipe import Arrays, Message, Scene, serve  # type: ignore[import-not-found,unused-ignore]
+
+#: What is read of a body, and how many numbers each has.
+POSE = ("position", "orientation")
+STATE = (*POSE, "linearVelocity", "angularVelocity")
 
 
-def _read(px: Any, paths: Any) -> dict[str, list[float]]:
-    from ovphysx.types import ObjectScope, SimObjectType
+class Attached:
+    """A USD file in PhysX. names: of its bodies, in the order of all arrays."""
 
-    values: dict[str, list[float]] = {}
-    for kind in (SimObjectType.RIGID_BODY, SimObjectType.ARTICULATION_LINK):
-        with px.read_sync(kind, ["position", "orientation"], scope=ObjectScope.ALL) as reading:
-            columns: dict[tuple[str, ...], list[Any]] = {}
+    def __init__(self, px: Any, file: str, name: str) -> None:
+        import ovstage
+
+        self.px, self.stage = px, ovstage.Stage(name)
+        ovstage.population.open_usd(self.stage, file, ordinal=1, domains=ovstage.PopulationDomain.ALL)
+        self.stage.advance_write_floor(ordinal=1).wait()
+        px.wait_task(px.attach_ovstage(self.stage, read_ordinal=1))
+        self.paths = ovstage.PathDictionary(self.stage)
+        #: By kind of object: the paths of its groups, as a read lists them.
+        self._groups: dict[Any, list[tuple[str, ...]]] = {}
+        self._tokens: dict[str, int] = {}
+        self.links: set[str] = set()
+        self._find()
+
+    def _find(self) -> None:
+        from ovphysx.types import ObjectScope, SimObjectType
+
+        for kind in (SimObjectType.RIGID_BODY, SimObjectType.ARTICULATION_LINK):
+            self._groups[kind] = []
+            with self.px.read_sync(kind, ["position"], scope=ObjectScope.ALL) as reading:
+                for group in reading.groups:
+                    if not group.is_delete and not group.is_array and group.tensors:
+                        found = self.paths.get_paths(group.prim_list)
+                        names = tuple(map(self.paths.path_to_string, found))
+                        self._groups[kind].append(names[group.prim_offset : group.prim_offset + group.prim_count])
+            if kind is SimObjectType.ARTICULATION_LINK:
+                self.links = {name for names in self._groups[kind] for name in names}
+        self.names = sorted({name for groups in self._groups.values() for names in groups for name in names})
+        rows = {name: row for row, name in enumerate(self.names)}
+        self._rows = {
+            kind: [np.array([rows[name] for name in names], int) for names in groups]
+            for kind, groups in self._groups.items()
+        }
+
+    def read(self, attributes: Sequence[str]) -> Any:
+        """(n, k) numbers of all bodies, attribute after attribute, as PhysX has them."""
+        from ovphysx.types import ObjectScope
+
+        result: Any = None
+        for kind, groups in self._rows.items():
+            if not groups:
+                continue
+            columns: dict[int, list[Any]] = {}
+            with self.px.read_sync(kind, list(attributes), scope=ObjectScope.ALL) as reading:
+                for group in reading.groups:
+                    if group.is_delete or group.is_array or not group.tensors:
+                        continue
+                    columns.setdefault(group.attribute, []).append(
+                        np.array(group.tensors[0].numpy(), float).reshape(group.prim_count, -1)
+                    )
+            part = np.concatenate([np.concatenate(columns[self._token(name)]) for name in attributes], axis=1)
+            if result is None:
+                result = np.zeros((len(self.names), part.shape[1]))
+            result[np.concatenate(groups)] = part
+        return np.zeros((0, 3 * len(attributes) + 1)) if result is None else result
+
+    def _token(self, name: str) -> int:
+        if name not in self._tokens:
+            self._tokens[name] = self.paths.intern_token(name)
+        return self._tokens[name]
+
+    def write(self, kind: Any, attribute: str, names: Sequence[str], values: Any) -> None:
+        """Set an attribute of some prims to rows (n, k) of numbers."""
+        rows = {name: row for row, name in enumerate(names)}
+        handles = [self.paths.intern_path(name) for name in names]
+        with self.px.write_sync(kind, [attribute], prim_paths=handles) as session:
+            for group in session.groups:
+                found = map(self.paths.path_to_string, self.paths.get_paths(group.prim_list))
+                listed = list(found)[group.prim_offset : group.prim_offset + group.prim_count]
+                own = np.array([values[rows[name]] for name in listed], np.float32)
+                start = 0
+                for tensor in group.tensors:
+                    # One for all prims, or one for each.
+                    count = group.prim_count if len(group.tensors) == 1 else 1
+                    tensor.assign(np.ascontiguousarray(own[start : start + count]).reshape(tuple(tensor.shape)))
+                    start += count
+                session.commit_sync(group)
+
+    def joints(self) -> list[str]:
+        """Joints of articulations with one degree of freedom, whose drives can change."""
+        from ovphysx.types import ObjectScope, SimObjectType
+
+        found: list[str] = []
+        with self.px.read_sync(
+            SimObjectType.ARTICULATION_JOINT, ["jointPositionTarget"], scope=ObjectScope.ALL
+        ) as reading:
             for group in reading.groups:
-                if group.is_delete or group.is_array or not group.tensors:
-                    continue
-                names = tuple(paths.path_to_string(one) for one in paths.get_paths(group.prim_list))
-                columns.setdefault(names, []).append(np.array(group.tensors[0].numpy(), float))
-        for names, (places, turns) in columns.items():
-            for name, place, turn in zip(names, places, turns, strict=True):
-                values[name] = [*place.tolist(), *turn.tolist()]
-    return values
+                paths = self.paths.get_paths(group.prim_list)
+                names = list(map(self.paths.path_to_string, paths))
+                names = names[group.prim_offset : group.prim_offset + group.prim_count]
+                if len(group.tensors) == len(names):
+                    found += [
+                        name for name, tensor in zip(names, group.tensors, strict=True) if tensor.numpy().size == 1
+                    ]
+        return found
+
+    def detach(self) -> None:
+        self.px.wait_task(self.px.detach_ovstage())
+
+
+class Live(Scene):  # type: ignore[misc,unused-ignore]
+    """A scene that is stepped as it is asked for. Its file is in metres, with Z up."""
+
+    def __init__(self, px: Any) -> None:
+        self._px = px
+
+    def build(self, header: Mapping[str, Any], arrays: Arrays) -> Message:
+        self._file, self._seconds = str(header["file"]), float(header["seconds"])
+        self._parts = max(1, int(header["substeps"]))
+        self._scene = Attached(self._px, self._file, "live")
+        self._joints = self._scene.joints()
+        return (
+            {"bodies": self._scene.names, "takes": ["drives"], "joints": self._joints}, {"states": self._states()},
+        )  # fmt: skip
+
+    def reset(self, header: Mapping[str, Any], arrays: Arrays) -> Message:
+        self._scene.detach()
+        self._scene = Attached(self._px, self._file, "live")
+        return {}, {"states": self._states()}
+
+    def step(self, header: Mapping[str, Any], arrays: Arrays) -> Message:
+        from ovphysx.types import SimObjectType
+
+        for row in header.get("drives", ()):
+            self._drive(*row)
+        if "led" in arrays:
+            names, poses = [self._scene.names[row] for row in arrays["led"]], arrays["poses"]
+            self._scene.write(SimObjectType.RIGID_BODY, "kinematicTargetPosition", names, poses[:, :3])
+            turns = np.roll(poses[:, 3:], -1, axis=1)
+            self._scene.write(SimObjectType.RIGID_BODY, "kinematicTargetOrientation", names, turns)
+        for part in range(self._parts):
+            # A wrench lasts for one step of PhysX.
+            if "pushed" in arrays:
+                self._push([self._scene.names[row] for row in arrays["pushed"]], arrays["wrenches"])
+            self._px.step_sync(self._seconds / self._parts)
+        return {}, {"states": self._states()}
+
+    def _push(self, names: list[str], wrenches: Any) -> None:
+        from ovphysx.types import SimObjectType
+
+        for kind, is_link in ((SimObjectType.RIGID_BODY, False), (SimObjectType.ARTICULATION_LINK, True)):
+            own = [row for row, name in enumerate(names) if (name in self._scene.links) == is_link]
+            if own:
+                self._scene.write(kind, "wrench", [names[row] for row in own], wrenches[own])
+
+    def _drive(
+        self, joint: str, dof: str, stiffness: float, damping: float, target: float, speed: float,
+        most: float | None, _acceleration: bool,
+    ) -> None:  # fmt: skip
+        from ovphysx.types import SimObjectType
+
+        turn = np.pi / 180.0 if dof == "angular" or dof.startswith("rot") else 1.0
+        for name, value in (
+            ("jointStiffness", stiffness * turn), ("jointDamping", damping * turn),
+            ("jointMaxForce", float(np.finfo(np.float32).max) if most is None else most),
+            ("jointPositionTarget", target / turn), ("jointVelocityTarget", speed / turn),
+        ):  # fmt: skip
+            self._scene.write(SimObjectType.ARTICULATION_JOINT, name, [joint], np.array([[value]]))
+
+    def _states(self) -> Any:
+        states = self._scene.read(STATE)
+        states[:, 3:7] = np.roll(states[:, 3:7], 1, axis=1)
+        return states
 
 
 def _simulate(px: Any, file: str, steps: int, seconds: float, target: str) -> None:
-    import ovstage
-
-    stage = ovstage.Stage(target)
-    ovstage.population.open_usd(stage, file, ordinal=1, domains=ovstage.PopulationDomain.ALL)
-    stage.advance_write_floor(ordinal=1).wait()
-    px.wait_task(px.attach_ovstage(stage, read_ordinal=1))
-    paths = ovstage.PathDictionary(stage)
-    start = _read(px, paths)
-    names = sorted(start)
-    poses = np.empty((steps + 1, len(names), 7))
+    scene = Attached(px, file, target)
+    poses = np.empty((steps + 1, len(scene.names), 7))
     for number in range(steps + 1):
         if number:
             px.step_sync(seconds)
-        now = _read(px, paths) if number else start
-        poses[number] = [now[name] for name in names] if names else np.empty((0, 7))
+        poses[number] = scene.read(POSE)
         print(f"step {number}", flush=True)
-    np.savez(target, names=np.array(names, str), poses=poses, is_z_up=False)
-    px.wait_task(px.detach_ovstage())
+    np.savez(target, names=np.array(scene.names, str), poses=poses, is_z_up=False)
+    scene.detach()
 
 
 def main(arguments: list[str]) -> int:
-    """Simulate and write. Returns the exit status."""
-    import ovphysx
-    import ovstage
-    from ovphysx.samples.python_samples import schema_support
-    from ovphysx.types import GlobalConfigKey
-
-    ovphysx.set_global_config(GlobalConfigKey.CPU_ONLY, True)
-    roots = [*map(str, schema_support.physx_schema_paths()), str(ovphysx.newton_schema_root())]
-    ovstage.population.register_usd_schemas(roots)
-    px, status = ovphysx.PhysX(), 0
+    """Simulate and write, or answer requests. Returns the exit status."""
+    if arguments == ["--live"]:
+        return int(serve(lambda: Live(_started())))
+    px, status = _started(), 0
     for file, steps, seconds, target in zip(*(arguments[start::4] for start in range(4)), strict=True):
         try:
             _simulate(px, file, int(steps), float(seconds), target)
@@ -77,6 +219,19 @@ def main(arguments: list[str]) -> int:
     if not status:
         px.destroy()
     return status
+
+
+def _started() -> Any:
+    """PhysX on the processor."""
+    import ovphysx
+    import ovstage
+    from ovphysx.samples.python_samples import schema_support
+    from ovphysx.types import GlobalConfigKey
+
+    ovphysx.set_global_config(GlobalConfigKey.CPU_ONLY, True)
+    roots = [*map(str, schema_support.physx_schema_paths()), str(ovphysx.newton_schema_root())]
+    ovstage.population.register_usd_schemas(roots)
+    return ovphysx.PhysX()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The process of an engine: asks it, and ends it when it dies, hangs, takes too much or answers with rubbish."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import EngineError
+from ..simulation.engine import Program
+from ..simulation.engines import external, pipe
+from ..system import limits
+
+#: Seconds that an engine may take to read a scene, and for a time step.
+LOADING, STEPPING = 120.0, 10.0
+
+
+class Child:
+    """An engine at work. folder: of the files that it gets, and of its log."""
+
+    def __init__(self, row: Program) -> None:
+        """Start it. Raises InputError where its Python is not set."""
+        command = external.live_command(row)
+        self._row = row
+        #: Milliseconds from the last request to its answer.
+        self.delay = 0.0
+        self._kept = tempfile.TemporaryDirectory(prefix="usdphys-live-")
+        self.folder = Path(self._kept.name)
+        self._log = self.folder / "log.txt"
+        stream: IO[bytes] = self._log.open("wb")
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stream, cwd=self.folder, bufsize=-1,
+            env=external.environment(),
+        )  # fmt: skip
+        self._watch = limits.Watch(self._process.pid, self._process.kill, limits.memory(), limits.seconds())
+        #: Also when it is lost, or when this process ends.
+        self.close: Callable[[], object] = weakref.finalize(
+            self, _end, self._process, self._watch, stream, self._kept
+        )
+
+    @property
+    def pid(self) -> int:
+        """Number of its process."""
+        return self._process.pid
+
+    def begin(self, do: str, arrays: pipe.Arrays, **header: Any) -> Callable[[], pipe.Message | None]:
+        """Ask in a thread. Returns what returns the answer, None as long as there is none, and raises EngineError."""
+        found: list[pipe.Message | EngineError] = []
+
+        def work() -> None:
+            try:
+                found.append(self._asked(LOADING, do, header, arrays))
+            except EngineError as error:
+                found.append(error)
+
+        thread = Thread(target=work, daemon=True, name=f"USD Physics {self._row.name}")
+        thread.start()
+
+        def answer() -> pipe.Message | None:
+            thread.join(0.01)
+            if not found:
+                return None
+            if isinstance(found[0], EngineError):
+                raise found[0]
+            return found[0]
+
+        return answer
+
+    def ask(self, do: str, arrays: pipe.Arrays | None = None, **header: Any) -> pipe.Message:
+        """(header, arrays) of the answer. Raises EngineError, after which the child has ended."""
+        return self._asked(STEPPING, do, header, arrays or {})
+
+    def _asked(self, seconds: float, do: str, header: Mapping[str, Any], arrays: pipe.Arrays) -> pipe.Message:
+        began = time.perf_counter()
+        self._watch.due = time.monotonic() + seconds
+        to, back = self._process.stdin, self._process.stdout
+        assert to is not None and back is not None
+        try:
+            to.write(pipe.packed({"do": do, **header}, arrays))
+            to.flush()
+            answer = pipe.received(back)
+        except (OSError, EOFError) as error:
+            raise self._ended(seconds) from error
+        except ValueError as error:
+            self.close()
+            raise EngineError(
+                f"{self._row.name} answers with something that is no answer ({error}), and was ended; update it, or "
+                "choose another engine."
+            ) from error
+        finally:
+            self._watch.due = float("inf")
+        self.delay = 1e3 * (time.perf_counter() - began)
+        if "error" in answer[0]:
+            self.close()
+            raise EngineError(external.sentence(self._row, "the scene", str(answer[0]["error"])))
+        return answer
+
+    def states(self, arrays: Mapping[str, Any], count: int) -> NDArray[np.float64]:
+        """The states (count, 13) of an answer. Raises EngineError where it has none of this shape."""
+        states = arrays.get("states")
+        if states is None or states.shape != (count, 13) or states.dtype != np.float64:
+            self.close()
+            raise EngineError(
+                f"{self._row.name} answers without the poses of {count} bodies, and was ended; update it, or choose "
+                "another engine."
+            )
+        return np.asarray(states)
+
+    def _ended(self, seconds: float) -> EngineError:
+        """Why there is no answer, in one sentence."""
+        name, exceeded = self._row.name, self._watch.exceeded
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(1.0)
+        text = self._log.read_text(encoding="utf-8", errors="replace") if self._log.exists() else ""
+        status = self._process.returncode
+        self.close()
+        if exceeded == "too long":
+            return EngineError(
+                f"{name} has not answered for {seconds:g} s, and was ended; choose fewer bodies, or another engine."
+            )
+        if exceeded:
+            return EngineError(
+                f"{name} takes {exceeded}, and was ended; if that is meant, set {limits.MEMORY} (gigabytes) to more."
+            )
+        cause = external.cause(text) or f"exit status {status}"
+        return EngineError(external.sentence(self._row, "the scene", cause))
+
+
+def _end(process: subprocess.Popen[bytes], watch: limits.Watch, log: IO[bytes], folder: Any) -> None:
+    process.kill()
+    watch.close()
+    process.wait()
+    for stream in (process.stdin, process.stdout, log):
+        with suppress(OSError):
+            if stream is not None:
+                stream.close()
+    with suppress(OSError):
+        folder.cleanup()
