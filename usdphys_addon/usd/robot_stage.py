@@ -124,7 +124,7 @@ def _likes(layout: Layout) -> dict[str, str]:
         shape = placed.shape
         own = shape.uri if shape.kind == "mesh" else repr(urdf_layout.gprim_of(shape))
         material = shape.material and (shape.material.name, shape.material.rgba, shape.material.texture)
-        look(placed.path, placed.is_collider, shape.kind, own, material)
+        look(placed.path, placed.is_collider, shape.kind, own, material, shape.surface)
     for path, prim in layout.model.prims.items():
         if prim.get(usd_physics.Joint) is not None:
             look(path, "joint", prim.type_name)
@@ -168,7 +168,7 @@ class _RobotWriter:
         else:
             with Sdf.ChangeBlock():
                 for path, prim in layout.model.prims.items():
-                    if prim.get(usd_physics.Joint) is not None:
+                    if prim.type_name == "Material" or prim.get(usd_physics.Joint) is not None:
                         self.define(path, prim.type_name)
         with Sdf.ChangeBlock():
             self.write_texts()
@@ -205,7 +205,8 @@ class _RobotWriter:
             spec = self.layer.GetPrimAtPath(path)
             if spec is not None:
                 spec.SetInfo("displayName", name)
-        self.notes(layout.root, [
+        if layout.robot.text:
+            self.notes(layout.root, [
             Note(SOURCE, "string", layout.robot.text), Note(SOURCE_FILE, "string", layout.robot.path.name),
             Note(SOURCE_OPTIONS, "string", _options_text(layout.options)),
         ])  # fmt: skip
@@ -332,6 +333,7 @@ class _RobotWriter:
         prim.add(usd_physics.CollisionAPI())
         if mesh is not None:
             prim.add(usd_physics.MeshCollisionAPI(approximation=self.layout.options.approximation))
+        prim.physics_binding = self.layout.surfaces.get(placed.path, "")
 
     # ------------------------------------------------------------------ materials
 
