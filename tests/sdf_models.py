@@ -93,7 +93,8 @@ def pose_text(matrix: np.ndarray, rng: random.Random) -> tuple[str, str]:
     half = angles / 2
     (sr, sp, sy), (cr, cp, cy) = np.sin(half), np.cos(half)
     quaternion = (
-        sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy, cr * cp * sy - sr * sp * cy, cr * cp * cy + sr * sp * sy
+        sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy, cr * cp * cy + sr * sp * sy,
     )  # fmt: skip
     return ' rotation_format="quat_xyzw"', f"{place} {' '.join(repr(float(value)) for value in quaternion)}"
 
@@ -152,7 +153,7 @@ def random_tree(seed: int) -> Tree:
             base = rng.choice([*known, ""])
             origin = known[base or usual]
             attributes, text = pose_text(np.linalg.inv(origin) @ world, rng)
-            return f'<pose{attributes}{f" relative_to={base!r}" if base else ""}>{text}</pose>'.replace("'", '"')
+            return f"<pose{attributes}{f' relative_to={base!r}' if base else ''}>{text}</pose>".replace("'", '"')
 
         for index in range(rng.randrange(1, 5)):
             link = f"l{index}"

@@ -2,7 +2,7 @@
 """File > Import > URDF / Xacro, also by dropping a file."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy_extras.io_utils import ImportHelper
@@ -26,8 +26,9 @@ def _parts(text: str) -> tuple[str, ...]:
 class RobotImport(SteppedImport):
     """Mix-in: the options that all files of robots have."""
 
-    filepath: str
-    properties: Any
+    if TYPE_CHECKING:  # Blender would take an annotation for a property
+        filepath: str
+        properties: Any
     #: Names of the options that are drawn.
     shown: tuple[str, ...] = ORDER
 
@@ -67,12 +68,12 @@ class RobotImport(SteppedImport):
             self.drives = "hold"
         # A dropped file comes with its path: show the options instead of the file browser.
         if self.filepath and Path(self.filepath).is_file():
-            self.look_at_file()
+            self.fill_arguments()
             answer: set[Any] = context.window_manager.invoke_props_dialog(self, width=400)
             return answer
         return super().invoke(context, event)  # type: ignore[misc, no-any-return]
 
-    def look_at_file(self) -> None:
+    def fill_arguments(self) -> None:
         """Fill in what depends on the file that was chosen."""
 
     def done(self, result: Any) -> set[Any]:
@@ -121,10 +122,10 @@ class USDPHYS_OT_import_urdf(RobotImport, bpy.types.Operator, ImportHelper):
         if self.looked_at == self.filepath or not Path(self.filepath).is_file():
             return False
         self.looked_at = self.filepath
-        self.look_at_file()
+        self.fill_arguments()
         return True
 
-    def look_at_file(self) -> None:
+    def fill_arguments(self) -> None:
         """Show the arguments of a xacro file with their values, to be changed."""
         from ...usdphys_addon.core.errors import UsdPhysError
         from ...usdphys_addon.usd import robot_files

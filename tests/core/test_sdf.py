@@ -163,7 +163,9 @@ def test_kinematic_links_and_links_without_gravity_say_so_in_the_file(tmp_path: 
 def test_links_of_a_model_collide_with_each_other_only_where_it_says_so(
     said: str, together: bool, tmp_path: Path
 ) -> None:  # fmt: skip
-    links = f"{said}<link name='a'/><link name='b'/><joint name='j' type='ball'><parent>a</parent><child>b</child></joint>"
+    links = (
+        f"{said}<link name='a'/><link name='b'/><joint name='j' type='ball'><parent>a</parent><child>b</child></joint>"
+    )
     plan = planned(tmp_path, model_text(links))
     notes = [note.value for own in plan.notes.values() for note in own if note.name == "newton:selfCollisionEnabled"]
     assert notes == ([] if together else [False])
@@ -188,7 +190,9 @@ def test_the_axis_of_old_files_is_along_the_model(tmp_path: Path) -> None:
 
 def test_a_link_that_is_only_a_child_of_free_links_hangs_on_one_of_them(tmp_path: Path) -> None:
     """The links of SDF are a graph: a joint is turned round where its child already has a parent."""
-    joint = "<joint name='{0}' type='revolute'><parent>{1}</parent><child>{2}</child><axis><xyz>0 0 1</xyz></axis></joint>"
+    joint = (
+        "<joint name='{0}' type='revolute'><parent>{1}</parent><child>{2}</child><axis><xyz>0 0 1</xyz></axis></joint>"
+    )
     links = "".join(f"<link name='{name}'><pose>{at} 0 0 0 0 0</pose></link>" for at, name in enumerate("abc"))
     plan = planned(tmp_path, model_text(links + joint.format("j", "a", "b") + joint.format("k", "c", "b")))
     assert [name for name, one in plan.robot.joints.items() if one.type == "floating"] == ["a (free)"]
@@ -239,7 +243,8 @@ def test_a_universal_joint_turns_about_its_first_axis_with_the_parent(tmp_path: 
 def test_a_spring_of_a_joint_is_a_drive_towards_its_reference(tmp_path: Path) -> None:
     joint = (
         "<joint name='j' type='revolute'><parent>a</parent><child>b</child><axis><xyz>0 0 1</xyz>"
-        "<dynamics><spring_stiffness>5</spring_stiffness><spring_reference>0.4</spring_reference></dynamics></axis></joint>"
+        "<dynamics><spring_stiffness>5</spring_stiffness><spring_reference>0.4</spring_reference></dynamics>"
+        "</axis></joint>"
     )
     plan = planned(tmp_path, model_text(f"<link name='a'/><link name='b'/>{joint}"))
     drive = plan.model.prims[plan.joint_paths["j"]].schemas["PhysicsDriveAPI:angular"]
@@ -248,7 +253,8 @@ def test_a_spring_of_a_joint_is_a_drive_towards_its_reference(tmp_path: Path) ->
 
 def test_shapes_keep_their_sizes(tmp_path: Path) -> None:
     shapes = {
-        "sphere": "<sphere><radius>0.3</radius></sphere>", "capsule": "<capsule><radius>0.1</radius><length>2</length></capsule>",
+        "sphere": "<sphere><radius>0.3</radius></sphere>",
+        "capsule": "<capsule><radius>0.1</radius><length>2</length></capsule>",
         "cone": "<cone><radius>0.5</radius><length>1</length></cone>",
         "plane": "<plane><normal>0 1 0</normal><size>4 6</size></plane>",
         "ellipsoid": "<ellipsoid><radii>0.1 0.2 0.3</radii></ellipsoid>",
@@ -256,14 +262,15 @@ def test_shapes_keep_their_sizes(tmp_path: Path) -> None:
     }  # fmt: skip
     text = "".join(f"<collision name='{name}'><geometry>{one}</geometry></collision>" for name, one in shapes.items())
     path = written(tmp_path, model_text(f"<link name='a'>{text}</link>"))
-    with robot_files.robot_as_stage(path, robot_files.RobotOptions()) as (file, plan, _texts):
+    with robot_files.robot_as_stage(path, robot_files.RobotOptions()) as (file, _plan, _texts):
         model = usd_read.read_stage(usd_read.open_stage(file))
         meshes = {
             prim.name: prim.mesh() for prim in model.colliders.values() if prim.mesh is not None
         }  # fmt: skip
     kinds = {prim.name: prim.type_name for prim in model.colliders.values()}
     assert kinds == {
-        "sphere": "Sphere", "capsule": "Capsule", "cone": "Cone", "plane": "Plane", "ellipsoid": "Mesh", "polyline": "Mesh"
+        "sphere": "Sphere", "capsule": "Capsule", "cone": "Cone", "plane": "Plane", "ellipsoid": "Mesh",
+        "polyline": "Mesh",
     }  # fmt: skip
     normal = next(prim for prim in model.colliders.values() if prim.name == "plane").world[:3, 2]
     assert normal == pytest.approx((0, 1, 0))
@@ -278,8 +285,8 @@ def test_shapes_keep_their_sizes(tmp_path: Path) -> None:
 
 
 def test_included_models_are_found_by_their_folder_and_take_the_pose_of_the_include(tmp_path: Path) -> None:
-    written(tmp_path, '<model><name>Wheel</name><sdf version="1.5">old.sdf</sdf><sdf version="1.9">new.sdf</sdf></model>',
-            "wheel/model.config")  # fmt: skip
+    versions = '<sdf version="1.5">old.sdf</sdf><sdf version="1.9">new.sdf</sdf>'
+    written(tmp_path, f"<model><name>Wheel</name>{versions}</model>", "wheel/model.config")
     written(tmp_path, model_text("<link name='rim'/>", "1.5"), "wheel/old.sdf")
     inside = (
         "<link name='rim'><collision name='c'><geometry><mesh><uri>rim.stl</uri></mesh></geometry></collision></link>"
@@ -312,7 +319,9 @@ def test_a_merged_include_gives_its_parts_to_the_model_above(tmp_path: Path) -> 
 
 def test_a_model_is_found_where_the_user_says_and_named_where_it_is_not(tmp_path: Path) -> None:
     written(tmp_path, model_text("<link name='b'/>"), "far/away/part/model.sdf")
-    text = model_text("<link name='a'/><include><uri>model://gone/x</uri></include><include><uri>model://p</uri></include>")
+    text = model_text(
+        "<link name='a'/><include><uri>model://gone/x</uri></include><include><uri>model://p</uri></include>"
+    )
     path = written(tmp_path, text, "near/robot.sdf")
     packages = Packages(path.parent, {"p": tmp_path / "far" / "away" / "part"})
     robot = read.read_file(path, packages)

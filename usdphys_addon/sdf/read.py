@@ -25,6 +25,8 @@ from .scope import OWN, WORLD, Item, Scope
 
 #: Most levels of files and of models in models, and most parts of the whole, as files can include each other.
 _MOST_LEVELS, _MOST_PARTS = 32, 100_000
+#: Most letters of all names with those of the models around them.
+_MOST_LETTERS = 1 << 26
 #: Elements of a model or link that say nothing about bodies, or that are read; all others are named.
 _READ = {
     "model": {"pose", "link", "joint", "frame", "model", "include", "static", "self_collide", "allow_auto_disable"},
@@ -164,7 +166,7 @@ class _Reader:
     def item(self, element: Element, scope: Scope) -> None:
         name = element.get("name") or ""
         if element.tag == "joint" and name in scope.items and scope.items[name].tag != "joint":
-            name = f"{name} (joint)"  # as earlier versions allow it
+            name = f"{name}_joint"  # as Gazebo calls it: earlier versions allow the same name
         if not name or name in scope.items or name in scope.models or name == WORLD:
             problem = "has no name" if not name else f"has the name '{name}', which is taken,"
             self.tell("SdfNameTwice", "warning", element, f"A {element.tag} {problem} and is left out.",
@@ -288,10 +290,14 @@ class _Reader:
         """The links of all models, and their frames as links without mass or shape."""
         world = Element("link", {"name": WORLD}, file=self.path.name)
         self.robot.links[WORLD] = Link(WORLD, world)
+        letters = 0
         for scope in self.outer.scopes():
             for name, item in scope.items.items():
                 if item.tag != "joint":
                     full = scope.prefix() + name
+                    letters += len(full)
+                    if letters > _MOST_LETTERS:
+                        raise InputError(f"'{self.path.name}' has names of more than {_MOST_LETTERS >> 20} MB in all.")
                     self.robot.links.setdefault(full, self.link(full, item, scope))
 
     def link(self, name: str, item: Item, scope: Scope) -> Link:
@@ -300,7 +306,9 @@ class _Reader:
         if item.tag == "frame":
             return link
         for child in element.children:
-            if child.tag not in _READ["link"] and ":" not in child.tag:
+            if child.tag in ("visual", "collision"):
+                self.spend(child)
+            elif child.tag not in _READ["link"] and ":" not in child.tag:
                 self.leave(child.tag, child)
         if not scope.is_static:
             link.inertial = self.inertial(element, name)

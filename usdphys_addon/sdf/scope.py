@@ -57,6 +57,8 @@ class Scope:
     items: dict[str, Item] = field(default_factory=dict)
     models: dict[str, Scope] = field(default_factory=dict)
     placed: dict[str, Matrix] = field(default_factory=dict)
+    #: The link that a frame or joint is part of, where it was asked for.
+    links_of: dict[str, tuple[Scope, str]] = field(default_factory=dict)
     #: Names whose places are being found.
     pending: dict[str, None] = field(default_factory=dict)
 
@@ -103,6 +105,7 @@ class Scope:
     def link_of(self, name: str) -> tuple[Scope, str] | None:
         """(scope, name) of the link that a link, frame, joint or model is part of; None for the world."""
         scope, own = self.find(name)
+        passed: list[tuple[Scope, str]] = []
         for _ in range(_DEEPEST):
             if own == OWN:
                 if scope.is_world:
@@ -110,8 +113,12 @@ class Scope:
                 scope, own = scope.canonical_link()
                 continue
             item = scope.items[own]
-            if item.tag == "link":
-                return scope, own
+            found = (scope, own) if item.tag == "link" else scope.links_of.get(own)
+            if found is not None:
+                for one, frame in passed:
+                    one.links_of[frame] = found
+                return found
+            passed.append((scope, own))
             if item.tag == "joint":
                 child = item.element.find("child")
                 scope, own = scope.find((child.text if child is not None else "").strip())
