@@ -48,6 +48,7 @@ from .files import (
     export_urdf,
     export_usd,
     import_mjcf,
+    import_sdf,
     import_urdf,
     import_usd,
     pack_source,
@@ -57,7 +58,7 @@ from .outcome import report_refusals
 #: In the order of registration.
 _MODULES = (
     action_bar, add_physics, aim, batch, batch_files, checks, computed_mass, groups, export_urdf,
-    export_usd, export_layer, export_mjcf, export_unreal, import_mjcf, import_urdf, import_usd,
+    export_usd, export_layer, export_mjcf, export_unreal, import_mjcf, import_sdf, import_urdf, import_usd,
     inspector, joint_freedoms, joint_tools, manual, mirror,
     from_rigid_bodies, pack_source, generate, gizmo_drag, edit_lists, find_setting, presets, preview,
     report_bug, settle, source_changes, structure, vendor, velocity_keys,
@@ -65,7 +66,7 @@ _MODULES = (
 CLASSES: tuple[Any, ...] = tuple(cls for module in _MODULES for cls in module.CLASSES)
 _MENUS = {
     "TOPBAR_MT_file_export": (export_usd, export_layer, export_urdf, export_mjcf, export_unreal),
-    "TOPBAR_MT_file_import": (import_usd, import_urdf, import_mjcf),
+    "TOPBAR_MT_file_import": (import_usd, import_urdf, import_mjcf, import_sdf),
     "TOPBAR_MT_file_external_data": (pack_source,),
 }
 #: Those that do more than to have classes.

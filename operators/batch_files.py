@@ -31,10 +31,10 @@ GLTF = (".glb", "glTF", "One binary glTF file")
 OTHERS = (GLTF, (".blend", "Blender", "A file of Blender"))
 INPUTS = items_of("kind of input")
 #: Files that the file browser shows, so that one sees what a folder holds.
-_GLOB = "*.blend;*.usd;*.usda;*.usdc;*.usdz;*.gltf;*.glb;*.urdf;*.xacro"
+_GLOB = "*.blend;*.usd;*.usda;*.usdc;*.usdz;*.gltf;*.glb;*.urdf;*.xacro;*.sdf;*.world"
 _SUFFIXES = {
     "BLEND": (".blend",), "USD": (".usd", ".usda", ".usdc", ".usdz"), "GLTF": (".gltf", ".glb"),
-    "URDF": (".urdf", ".xacro"),
+    "URDF": (".urdf", ".xacro", ".sdf", ".world"),
 }  # fmt: skip
 
 

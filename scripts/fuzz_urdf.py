@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Mutates URDF and xacro files, and reads, plans and stages each: a file may be refused, but nothing else may happen.
+"""Mutates URDF, xacro and SDF files, reads, plans and stages each: it may be refused, but nothing else may happen.
 
     .venv-usd/bin/python scripts/fuzz_urdf.py FOLDER [--count 2000] [--seed 1] [--check]
     .venv/bin/python scripts/fuzz_urdf.py FOLDER --blender [--count 200]
 
-FOLDER holds .urdf and .xacro files. With --blender each is imported into a scene that holds something, which a failed
+FOLDER holds .urdf, .xacro, .sdf and .world files. With --blender each is imported into a scene that holds
+something, which a failed
 import must leave as it was, and what came in is exported to URDF.
 """
 
@@ -28,15 +29,26 @@ WORDS = [
     "file:///etc/passwd", "x" * 5000, "robot", "link", "joint", "floating", "planar", "mesh", "capsule", "true", "None",
     "0 0 0", "1 1 1 1",
 ]  # fmt: skip
-KINDS = ("word", "value", "tag", "block", "byte", "rest")
+KINDS = ("word", "value", "tag", "block", "byte", "rest", "text")
+#: Of SDF, whose numbers and names are text of elements.
+SDF_WORDS = [
+    *WORDS, "world", "__model__", "__root__", "a::b", "::", "model://", "model://../..", "robot.sdf", "universal",
+    "screw", "ball", "0 0 0 0 0 0", "1e16", "-1e16", "1 0 0", "quat_xyzw",
+]  # fmt: skip
+SDF_BLOCKS = r"link|joint|visual|collision|inertial|frame|model|include|pose|axis|axis2|geometry|mimic|surface"
 BLOCKS = r"link|joint|visual|collision|inertial|xacro:\w+"
 
 
-def mutated(text: str, rng: random.Random, words: list[str] = WORDS, blocks: str = BLOCKS) -> bytes:
-    """The text with one to six changes: attributes, elements, tags and bytes. blocks: pattern of tags."""
+def mutated(
+    text: str, rng: random.Random, words: list[str] = WORDS, blocks: str = BLOCKS, *, texts: bool = False
+) -> bytes:  # fmt: skip
+    """The text with one to six changes: attributes, elements, tags and bytes. blocks: pattern of tags.
+
+    texts: of the text of elements, too.
+    """
     for _ in range(rng.randint(1, 6)):
-        (kind,) = rng.choices(KINDS, (6, 2, 1, 3, 1, 1))
-        pattern = {"tag": "<[^>]*>", "block": rf"<({blocks})\b.*?</\1>"}
+        (kind,) = rng.choices(KINDS, (6, 2, 1, 3, 1, 1, 6 if texts else 0))
+        pattern = {"tag": "<[^>]*>", "text": ">[^<>]+<", "block": rf"<({blocks})\b.*?</\1>"}
         found = list(re.finditer(pattern.get(kind, '"[^"]*"'), text, re.S))
         at = rng.randrange(len(text)) if text else 0
         if kind in ("byte", "rest") or not found:
@@ -49,7 +61,7 @@ def mutated(text: str, rng: random.Random, words: list[str] = WORDS, blocks: str
             continue
         if kind == "tag":
             one = rng.choice([tag for tag in found if tag[0].endswith("/>")] or found)
-        new = {"word": f'"{rng.choice(words)}"', "value": other[0], "tag": ""}
+        new = {"word": f'"{rng.choice(words)}"', "value": other[0], "tag": "", "text": f">{rng.choice(words)}<"}
         text = text[: one.start()] + new[kind] + text[one.end() :]
     data = bytearray(text.encode("utf-8", "surrogatepass"))
     if rng.random() < 0.05 and data:
@@ -59,8 +71,12 @@ def mutated(text: str, rng: random.Random, words: list[str] = WORDS, blocks: str
 
 def make(rng: random.Random, folder: Path, sources: Path) -> tuple[Path, list[str]]:
     """(a mutant of one of the files, its name)"""
-    path, data = fuzz.copied(rng, folder, sources, ".urdf", ".xacro")
-    path.write_bytes(mutated(data.decode("utf-8", "replace"), rng))
+    path, data = fuzz.copied(rng, folder, sources, ".urdf", ".xacro", ".sdf", ".world")
+    if path.suffix in (".sdf", ".world"):
+        changed = mutated(data.decode("utf-8", "replace"), rng, SDF_WORDS, SDF_BLOCKS, texts=True)
+    else:
+        changed = mutated(data.decode("utf-8", "replace"), rng)
+    path.write_bytes(changed)
     return path, [path.name]
 
 

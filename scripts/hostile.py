@@ -85,6 +85,14 @@ def mjcf() -> dict[str, Maker]:
     return {name: partial(hostile_mjcf.write, case) for name, case in hostile_mjcf.cases().items()}
 
 
+def sdf() -> dict[str, Maker]:
+    """The set of the tests, as `xacro`."""
+    sys.path[:0] = [str(ROOT / "tests")]
+    import hostile_sdf
+
+    return {name: partial(hostile_sdf.write, files) for name, files in hostile_sdf.cases().items()}
+
+
 LINK, ROBOT = '<link name="{}">{}</link>', '<?xml version="1.0"?>{}<robot name="r">{}</robot>'
 _VISUAL = '<visual><geometry><mesh filename="{}" scale="{}"/></geometry></visual>'
 _JOINT = '<joint name="j{}" type="fixed"><parent link="l{}"/><child link="l{}"/></joint>'
@@ -512,7 +520,7 @@ def jobs() -> dict[str, Maker]:
 
 
 KINDS: dict[str, Callable[[], dict[str, Maker]]] = {
-    "xacro": xacro, "urdf": urdf, "mjcf": mjcf, "meshes": meshes, "images": images, "gltf": gltf, "usd": usd,
+    "xacro": xacro, "urdf": urdf, "mjcf": mjcf, "sdf": sdf, "meshes": meshes, "images": images, "gltf": gltf, "usd": usd,
     "blend": blend, "jobs": jobs,
 }  # fmt: skip
 

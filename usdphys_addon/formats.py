@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from .core.errors import InputError, UsageError
 from .system import blender
-from .system.files import USD_SUFFIXES
+from .system.files import SDF_SUFFIXES, USD_SUFFIXES
 
 if TYPE_CHECKING:
     from .core.model import PhysicsModel
@@ -323,18 +323,13 @@ def _write_blend(file: str, _options: WriteOptions) -> ExportResult:
 
 
 @dataclass(frozen=True, slots=True)
-class RobotChoices:
-    """What is read of a robot.
-
-    packages: NAME=FOLDER. arguments: NAME:=VALUE. base and the rest: as in `urdf.layout.LayoutOptions`.
-    """
+class ModelChoices:
+    """What is read of a robot in SDF. packages: NAME=FOLDER. base and the rest: as in `urdf.layout.LayoutOptions`."""
 
     packages: tuple[str, ...] = ()
-    arguments: tuple[str, ...] = ()
     base: Base = "file"
     merge_fixed: bool = False
     prefix: str = ""
-    srdf: str = ""
     approximation: str = "convexHull"
     drives: Drives = "effort"
     no_self_collision: bool = False
@@ -342,17 +337,26 @@ class RobotChoices:
     visual_colliders: bool = False
 
 
-def robot_options(options: RobotChoices) -> RobotOptions:
+@dataclass(frozen=True, slots=True)
+class RobotChoices(ModelChoices):
+    """What is read of a robot in URDF. arguments: NAME:=VALUE. srdf: file with links that do not collide."""
+
+    arguments: tuple[str, ...] = ()
+    srdf: str = ""
+
+
+def robot_options(options: ModelChoices) -> RobotOptions:
     from .usd import robot_files
 
+    arguments, srdf = (options.arguments, options.srdf) if isinstance(options, RobotChoices) else ((), "")
     return robot_files.RobotOptions(
-        robot_files.parse_packages(options.packages), robot_files.parse_arguments(options.arguments),
-        options.base, options.prefix, options.merge_fixed, options.approximation, options.srdf, options.drives,
+        robot_files.parse_packages(options.packages), robot_files.parse_arguments(arguments),
+        options.base, options.prefix, options.merge_fixed, options.approximation, srdf, options.drives,
         not options.no_self_collision, not options.no_visuals, options.visual_colliders,
     )  # fmt: skip
 
 
-def _load_robot(file: str, options: RobotChoices) -> list[Issue]:
+def _load_robot(file: str, options: ModelChoices) -> list[Issue]:
     """An empty scene with a robot in it."""
     import bpy
 
@@ -363,7 +367,7 @@ def _load_robot(file: str, options: RobotChoices) -> list[Issue]:
 
 
 @contextmanager
-def _robot_as_stage(file: str, options: RobotChoices) -> Iterator[tuple[str, list[Issue]]]:
+def _robot_as_stage(file: str, options: ModelChoices) -> Iterator[tuple[str, list[Issue]]]:
     expose_pxr()
     from .usd import robot_files
 
@@ -372,7 +376,7 @@ def _robot_as_stage(file: str, options: RobotChoices) -> Iterator[tuple[str, lis
 
 
 @contextmanager
-def _read_robot(file: str, options: RobotChoices) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+def _read_robot(file: str, options: ModelChoices) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
     with _robot_as_stage(file, options) as (stage_file, issues), _read_usd(stage_file) as (model, more):
         yield model, issues + more
 
@@ -386,7 +390,7 @@ def _check_for_ros(file: str, options: RobotChoices) -> list[Issue]:
 
 
 def _robot_to_usd(
-    file: str, load: RobotChoices, target: str, options: WriteOptions
+    file: str, load: ModelChoices, target: str, options: WriteOptions
 ) -> tuple[list[Issue], dict[str, int]]:  # fmt: skip
     from .usd import robot_files
 
@@ -549,6 +553,10 @@ XACRO = Format(
     "xacro file", (".xacro",), _load_robot, _read_robot, None, RobotChoices, as_stage=_robot_as_stage, checks=_FOR_ROS,
     conversions=_ROBOT_WITHOUT_BLENDER,
 )  # fmt: skip
+SDF = Format(
+    "SDF file", SDF_SUFFIXES, _load_robot, _read_robot, None, ModelChoices, as_stage=_robot_as_stage,
+    conversions=_ROBOT_WITHOUT_BLENDER,
+)  # fmt: skip
 GLTF = Format(
     "glTF file", (".gltf", ".glb"), _load_gltf, _read_gltf, _write_gltf,
     heeds=frozenset({"hierarchy", "animation", "strict", "collection", "families", "godot_capsules"}),
@@ -561,4 +569,4 @@ MJCF = Format(
 #: Written only, by `convert --for unreal`: no physics could be read of such a file.
 UNREAL = Format("file for Unreal", (".fbx", ".glb"), _load_gltf, _read_gltf, _write_unreal, heeds=frozenset({"strict"}))
 #: In the order in which messages name them.
-FORMATS = (BLEND, USD, GLTF, URDF, XACRO, MJCF)
+FORMATS = (BLEND, USD, GLTF, URDF, XACRO, MJCF, SDF)

@@ -2,7 +2,7 @@
 """File > Import > URDF / Xacro, also by dropping a file."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy_extras.io_utils import ImportHelper
@@ -13,20 +13,25 @@ from ...usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, Stri
 from .usd_file import SteppedImport
 
 #: In which the options are drawn.
-_ORDER = (
+ORDER = (
     "base", "merge_fixed", "drives", "self_collision", "approximation", "visual_colliders", "visuals", "prefix",
-    "packages", "arguments", "srdf",
+    "packages",
 )  # fmt: skip
 
 
-class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
-    """Import a robot with its meshes, joints and masses into the scene. ROS is not needed"""
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (part.strip() for part in text.split(";"))))
 
-    bl_idname = "usdphys.import_urdf"
-    bl_label = "Import URDF / Xacro"
-    bl_options = {"REGISTER", "UNDO", "PRESET"}
 
-    filter_glob = StringProperty(default="*.urdf;*.xacro", options={"HIDDEN"})
+class RobotImport(SteppedImport):
+    """Mix-in: the options that all files of robots have."""
+
+    if TYPE_CHECKING:  # Blender would take an annotation for a property
+        filepath: str
+        properties: Any
+    #: Names of the options that are drawn.
+    shown: tuple[str, ...] = ORDER
+
     base = EnumProperty(name="Base", items=items_of("base of a robot"), description="How the base of the robot is held")
     prefix = StringProperty(name="Prefix", description="Prefix of all names, to distinguish several robots in a scene")
     merge_fixed = BoolProperty(
@@ -43,16 +48,6 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
         description="Folders of ROS packages: NAME=FOLDER; NAME2=FOLDER2. Packages near the file are found "
         "without this",
     )
-    arguments = StringProperty(
-        name="Arguments", options={"SKIP_SAVE"},
-        description="Arguments of a xacro file, such as name:=value; name2:=value2",
-    )  # fmt: skip
-    looked_at = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
-    srdf = StringProperty(
-        name="SRDF",
-        description="SRDF file of MoveIt: pairs of links whose collision it disables do not collide",
-        subtype="FILE_PATH",
-    )
     drives = EnumProperty(name="Drives", items=items_of("drives of a robot"), description="What drives the joints")
     self_collision = BoolProperty(
         name="Self-Collision", default=True, description="Links of the robot collide with each other"
@@ -64,7 +59,7 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
 
     def draw(self, _context: bpy.types.Context) -> None:
         column = self.split_layout().column()
-        for name in _ORDER:
+        for name in self.shown:
             column.prop(self, name)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
@@ -76,7 +71,51 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
             self.fill_arguments()
             answer: set[Any] = context.window_manager.invoke_props_dialog(self, width=400)
             return answer
-        return super().invoke(context, event)
+        return super().invoke(context, event)  # type: ignore[misc, no-any-return]
+
+    def fill_arguments(self) -> None:
+        """Fill in what depends on the file that was chosen."""
+
+    def done(self, result: Any) -> set[Any]:
+        if self.drives != "hold":
+            return super().done(result)
+        self.report_result("Read {file}: {numbers}. The drives hold the pose", result)
+        return {"FINISHED"}
+
+    def run_with(self, context: bpy.types.Context, arguments: str = "", srdf: str = "") -> set[Any]:
+        from ...usdphys_addon.exchange import urdf_import
+        from ...usdphys_addon.usd import robot_files
+
+        chosen = preferences.current(context)
+        packages = robot_files.known_packages(_parts(chosen.ros_packages if chosen is not None else ""))
+        packages |= robot_files.parse_packages(_parts(self.packages))
+        options = robot_files.RobotOptions(
+            packages, robot_files.parse_arguments(_parts(arguments)),
+            self.base, self.prefix, self.merge_fixed, self.approximation, bpy.path.abspath(srdf),  # type: ignore[arg-type]
+            self.drives, self.self_collision, self.visuals, self.visual_colliders,  # type: ignore[arg-type]
+        )  # fmt: skip
+        return self.run(context, urdf_import.import_steps(context, self.filepath, options))
+
+
+class USDPHYS_OT_import_urdf(RobotImport, bpy.types.Operator, ImportHelper):
+    """Import a robot with its meshes, joints and masses into the scene. ROS is not needed"""
+
+    bl_idname = "usdphys.import_urdf"
+    bl_label = "Import URDF / Xacro"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    filter_glob = StringProperty(default="*.urdf;*.xacro", options={"HIDDEN"})
+    arguments = StringProperty(
+        name="Arguments", options={"SKIP_SAVE"},
+        description="Arguments of a xacro file, such as name:=value; name2:=value2",
+    )  # fmt: skip
+    looked_at = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    srdf = StringProperty(
+        name="SRDF",
+        description="SRDF file of MoveIt: pairs of links whose collision it disables do not collide",
+        subtype="FILE_PATH",
+    )
+    shown = (*ORDER, "arguments", "srdf")
 
     def check(self, _context: bpy.types.Context) -> bool:
         """Show the arguments of a file that was just chosen in the file browser."""
@@ -98,29 +137,8 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
             return  # execute says why
         self.arguments = "; ".join(f"{name}:={value}" for name, value in defaults.items())
 
-    def done(self, result: Any) -> set[Any]:
-        if self.drives != "hold":
-            return super().done(result)
-        self.report_result("Read {file}: {numbers}. The drives hold the pose", result)
-        return {"FINISHED"}
-
     def execute(self, context: bpy.types.Context) -> set[Any]:
-        from ...usdphys_addon.exchange import urdf_import
-        from ...usdphys_addon.usd import robot_files
-
-        chosen = preferences.current(context)
-        packages = robot_files.known_packages(_parts(chosen.ros_packages if chosen is not None else ""))
-        packages |= robot_files.parse_packages(_parts(self.packages))
-        options = robot_files.RobotOptions(
-            packages, robot_files.parse_arguments(_parts(self.arguments)),
-            self.base, self.prefix, self.merge_fixed, self.approximation, bpy.path.abspath(self.srdf),  # type: ignore[arg-type]
-            self.drives, self.self_collision, self.visuals, self.visual_colliders,  # type: ignore[arg-type]
-        )  # fmt: skip
-        return self.run(context, urdf_import.import_steps(context, self.filepath, options))
-
-
-def _parts(text: str) -> tuple[str, ...]:
-    return tuple(filter(None, (part.strip() for part in text.split(";"))))
+        return self.run_with(context, self.arguments, self.srdf)
 
 
 class USDPHYS_FH_urdf(bpy.types.FileHandler):

@@ -1328,7 +1328,8 @@ def test_every_operator_is_in_a_menu_where_the_search_finds_it():
         ("TOPBAR_MT_file_export", "export_usd"), ("TOPBAR_MT_file_export", "export_layer"),
         ("TOPBAR_MT_file_import", "import_usd"),
         ("TOPBAR_MT_file_export", "export_urdf"), ("TOPBAR_MT_file_import", "import_urdf"),
-        ("TOPBAR_MT_file_import", "import_mjcf"), ("TOPBAR_MT_file_export", "export_mjcf"),
+        ("TOPBAR_MT_file_import", "import_mjcf"), ("TOPBAR_MT_file_import", "import_sdf"),
+        ("TOPBAR_MT_file_export", "export_mjcf"),
         ("TOPBAR_MT_file_export", "export_unreal"),
         ("TOPBAR_MT_file_external_data", "pack_source"),
     ):  # fmt: skip

@@ -15,6 +15,7 @@ ROOMS = {
     "batch": ("usdphys_addon/batch",),
     "urdf": ("usdphys_addon/urdf",),
     "mjcf": ("usdphys_addon/mjcf",),
+    "sdf": ("usdphys_addon/sdf",),
     "usd": ("usdphys_addon/usd",),
     "gltf": ("usdphys_addon/gltf",),
     "simulation": ("usdphys_addon/simulation",),
@@ -37,7 +38,8 @@ ROOMS = {
 #: What does not import a room side by side, though it is below.
 APART = {
     "usdphys_addon/usd": {"simulation"},
-    "usdphys_addon/gltf": {"urdf", "mjcf", "usd"},
+    "usdphys_addon/sdf": {"mjcf"},
+    "usdphys_addon/gltf": {"urdf", "mjcf", "sdf", "usd"},
     "usdphys_addon/simulation": {"usd", "gltf"},
     "usdphys_addon/bridge": {"usd", "gltf", "simulation"},
     "usdphys_addon/exchange/attaching": {"usd", "gltf", "simulation"},
@@ -53,6 +55,7 @@ WITHOUT_BLENDER = (
     "usdphys_addon/batch",
     "usdphys_addon/urdf",
     "usdphys_addon/mjcf",
+    "usdphys_addon/sdf",
     "usdphys_addon/usd",
     "usdphys_addon/gltf",
     "usdphys_addon/simulation",

@@ -84,7 +84,7 @@ def import_file(
     path: str | Path, *, variants: Sequence[str] = (), prim: str = "", packages: Mapping[str, str | Path] | None = None,
     attach: bool = False,
 ) -> FileReport:  # fmt: skip
-    """Import a USD, URDF or glTF file into the open scene, with its physics.
+    """Import a USD, URDF, SDF, MuJoCo or glTF file into the open scene, with its physics.
 
     attach: import only the physics of a USD file, onto the objects of the scene that have the names of its prims. The
     others: as in `open_scene`. If it fails, the scene stays as it was. Raises InputError, and UsageError for an option
@@ -111,6 +111,10 @@ def import_file(
             context, Path(file).absolute(),
             usd_import.ImportOptions(prim_path=prim, variants=tuple(variants), attach=attach),
         )  # fmt: skip
+    elif kind is formats.MJCF:
+        from ..exchange import mjcf_import
+
+        result = mjcf_import.import_mjcf(context, file)
     else:
         from ..exchange import urdf_import
 
@@ -298,7 +302,7 @@ def simulate_file(
     path: str | Path, seconds: float, *, fps: float | None = None, substeps: int = 0, quality: Quality = "normal",
     cache: str | Path | None = None, packages: Mapping[str, str | Path] | None = None,
 ) -> Motion:  # fmt: skip
-    """Simulate a USD, URDF or xacro file from its first frame. Needs no Blender.
+    """Simulate a USD, URDF, xacro or SDF file from its first frame. Needs no Blender.
 
     seconds: simulated time. fps: frames per second; None for those of the file. substeps: solver steps per frame; 0 for
     those of the quality. cache: a .usda, .usdc or .usd file that gets the motion as time samples, as a layer over a USD

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
 from ..system import arcs, blend_parts
+from ..system.files import SDF_SUFFIXES
 
 #: Files that name no others.
 _LEAVES = frozenset({
@@ -23,7 +24,7 @@ _LEAVES = frozenset({
     ".wav", ".mp3", ".ogg", ".ply", ".abc", ".ttf", ".usdz",
 })  # fmt: skip
 _SEQUENCES = frozenset({".png", ".jpg", ".jpeg", ".exr", ".hdr", ".tif", ".tiff", ".tga", ".bmp", ".webp", ".vdb"})
-_XML = frozenset({".urdf", ".srdf", ".sdf", ".dae", ".xml"})
+_XML = frozenset({".urdf", ".srdf", ".sdf", ".world", ".dae", ".xml"})
 _NUMBER, _DIGIT, _TILE = re.compile(rb"\d+"), re.compile(rb"\d"), re.compile(rb"1\d{3}(?=\D*$)")
 #: Bytes times names that are looked for, above which all files are fetched.
 _MOST_WORK = 20_000_000_000
@@ -80,6 +81,9 @@ def _text(file: Path) -> bytes | None:
             text = data.decode("utf-8")
             # Another encoding; or a macro in a URDF, which can put names together.
             if "\0" in text or (suffix == ".urdf" and any(mark in text for mark in ("${", "$(", "xacro:"))):
+                return None
+            # The folder of a model is named, and what is in it.
+            if suffix in SDF_SUFFIXES and "<include" in text:
                 return None
             data = unescape(text).encode("utf-8", "replace")
         return data + unquote(data.decode("utf-8", "replace")).encode() if b"%" in data else data

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..core.errors import UsageError
 
-#: What `usd`, `gltf`, `urdf`, `mjcf`, `bridge` and `exchange` report. A test compares it with their code.
+#: What `usd`, `gltf`, `urdf`, `mjcf`, `sdf`, `bridge` and `exchange` report. A test compares it with their code.
 FILE_CODES = frozenset({
     "AssetMissing", "BindingNotApplied", "BlenderSimulatesToo", "CableHolderMissing", "CableNotALine",
     "ColliderDeforms", "ColliderWithoutGeometry", "ColorsUnreadable", "DefaultPrimMissing", "FilesNotPacked",
@@ -22,6 +22,9 @@ FILE_CODES = frozenset({
     "MjcfClassMissing", "MjcfLightLinks", "MjcfMeshMissing", "MjcfNoMass", "MjcfNotSaid", "MjcfUnread",
     "MjcfWrittenAnew", "NameChanged", "NameClash", "NewerVersion", "NotExported", "OwnerMissing", "PreviewExported",
     "RosInertialIncomplete", "RosLimitMissing", "RosMimicMissing", "RosNameTwice", "RosSeveralRoots",
+    "SdfAxisZero", "SdfFrameMissing", "SdfGravity", "SdfIncludeMissing", "SdfJointLeftOut", "SdfLeftOut",
+    "SdfLimitsSwapped", "SdfMassAutomatic", "SdfMassNegative", "SdfMeshMissing", "SdfMimicBroken",
+    "SdfNameTwice", "SdfNumber", "SdfShapeFlat", "SdfSubmesh",
     "ScriptsNotRun", "SrdfLinkMissing", "StageTimes", "StageUpAxis", "TetMeshEdited", "TetMeshValuesLeftOut",
     "UrdfAxisZero", "UrdfBodyLeftOut", "UrdfCycle", "UrdfFreeBase", "UrdfInertiaIncomplete", "UrdfInertiaUnphysical",
     "UrdfInertiaZero", "UrdfJointChain", "UrdfJointLeftOut", "UrdfLimitLeftOut", "UrdfLimitMissing",

@@ -256,6 +256,12 @@ def transform(position: ArrayLike, rotation: ArrayLike | None = None, scale: Arr
     return matrix
 
 
+def inverse_pose(pose: Matrix) -> Matrix:
+    """Inverse of a pose (4, 4) without scale."""
+    turn = pose[:3, :3].T
+    return transform(-turn @ pose[:3, 3], turn)
+
+
 def sheared_below(parent: ArrayLike, own: ArrayLike) -> Matrix | None:
     """Matrix (4, 4) relative to a parent if it is sheared, so that it is more than location, rotation and scale.
 

@@ -25,7 +25,7 @@ from ..core.words import counted
 from ..urdf import markup
 from ..urdf.build import Part
 from ..urdf.mesh_data import MeshMaterial, srgb
-from . import further, joints, values
+from . import classes, further, joints, values
 from .further import Further, Spring
 from .values import Actuator, Floats
 
@@ -136,7 +136,7 @@ class _Writer:
         self.actuate()
         sections = [self.options(), ("asset", self.assets), ("worldbody", world), ("contact", self.excludes())]
         sections += [("equality", self.equalities), ("tendon", self.tendons), ("actuator", self.actuators)]
-        sections = self.with_kept(sections)
+        sections = _with_classes(self.with_kept(sections))
         balance = ' balanceinertia="true"' if self.is_balanced else ""
         lines = [f'<mujoco model="{escape(self.name)}">', f'  <compiler angle="radian" autolimits="true"{balance}/>']
         for tag, content in sections:
@@ -913,6 +913,18 @@ class _Writer:
             return "option", [f"{head}/>"]
         flags = "".join(f' {word}="{text}"' for word, text in found["flag"].items())
         return "option", [f"{head}>", f"    <flag{flags}/>", "  </option>"]
+
+
+def _with_classes(sections: list[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:
+    """Sections with default classes for what bodies and actuators have in common."""
+    names = ("worldbody", "actuator")
+    found = {tag: content for tag, content in sections if tag in names}
+    sizes = [len(found.get(tag, ())) for tag in names]
+    defaults, made = classes.with_classes([line for tag in names for line in found.get(tag, ())])
+    found = {"worldbody": made[: sizes[0]], "actuator": made[sizes[0] :]}
+    changed = [(tag, found.get(tag, content)) for tag, content in sections]
+    at = next(number for number, (tag, _) in enumerate(changed) if tag in ("asset", "worldbody"))
+    return [*changed[:at], ("default", defaults), *changed[at:]]
 
 
 def _word(value: Any) -> str:

@@ -37,6 +37,8 @@ class Assets:
 
     def mesh(self, shape: Shape) -> tuple[Path, MeshData] | None:
         """The file of a mesh and what is in it; None if it is missing or cannot be read, which is reported."""
+        if shape.mesh is not None:
+            return Path(shape.uri), shape.mesh
         file = self.file(shape.uri, shape.element, MESH_SUFFIXES, "mesh")
         if file is None:
             return None

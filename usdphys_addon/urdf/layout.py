@@ -16,12 +16,12 @@ import numpy as np
 from ..core import frames, paths
 from ..core.errors import InputError
 from ..core.frames import Matrix
-from ..core.model import PhysicsModel, Prim
+from ..core.model import GRAVCOMP, PhysicsModel, Prim
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue, Severity
 from . import further, inertia
 from .markup import Element
-from .robot import SINGLE, Joint, Link, Loop, Robot, Shape
+from .robot import SINGLE, Joint, Link, Loop, Robot, Shape, Surface
 from .srdf import Pairs
 
 Base = Literal["file", "fixed", "free"]
@@ -107,6 +107,8 @@ class Layout:
     bodies: dict[str, str] = field(default_factory=dict)
     worlds: dict[str, Matrix] = field(default_factory=dict)
     fixed_base: list[str] = field(default_factory=list)
+    #: Physics material by path of a collider.
+    surfaces: dict[str, str] = field(default_factory=dict)
     #: Prims without a type that keep unknown elements, parents first.
     others: list[str] = field(default_factory=list)
     issues: list[Issue] = field(default_factory=list)
@@ -164,6 +166,7 @@ class _Planner:
         #: Links whose mass a body has, by its link.
         self.parts: dict[str, list[str]] = {}
         self.used = _Names()
+        self.made_surfaces: dict[Surface, str] = {}
         self.has_masses = any(link.mass > 0 for link in robot.links.values())
         self.choose_bodies()
         self.place_links()
@@ -174,7 +177,8 @@ class _Planner:
         self.write_shapes()
         self.write_roots()
         self.write_filters()
-        self.write_others()
+        if robot.text:
+            self.write_others()
 
     def tell(
         self, code: str, severity: Severity, element: Element, message: str, fix: str, label: str = ""
@@ -203,7 +207,7 @@ class _Planner:
             layout.link_paths[name] = path
             if made[self.name_of(name)] != self.name_of(name):
                 layout.names[path] = self.name_of(name)
-            local = np.eye(4) if joint is None else joint.pose
+            local = np.eye(4) if joint is None else joint.child_pose
             layout.worlds[name] = local if joint is None else layout.worlds[joint.parent] @ local
             layout.frames.append(Frame(path, layout.worlds[name] if is_free else local, robot.links[name]))
 
@@ -248,8 +252,11 @@ class _Planner:
                 continue
             layout.bodies[name] = frame.path
             prim = layout.model.add(Prim(frame.path, world=layout.worlds[name], label=name))
-            prim.add(usd_physics.RigidBodyAPI())
-            inverse = _inverse(layout.worlds[name])
+            prim.add(usd_physics.RigidBodyAPI(kinematic_enabled=True if frame.link.is_kinematic else None))
+            if frame.link.floats:
+                self.note(frame.path, GRAVCOMP, "float", 1.0)
+                prim.extras["motion"] = {"gravityFactor": 0.0, GRAVCOMP: True}
+            inverse = frames.inverse_pose(layout.worlds[name])
             lump = inertia.lump_of(
                 (robot.links[part], np.eye(4) if part == name else inverse @ layout.worlds[part])
                 for part in self.parts[name]
@@ -289,6 +296,8 @@ class _Planner:
             if not is_free and joint.type == "fixed" and self.options.base == "free":
                 is_free = self.owner[joint.parent] is None
             if is_free:
+                if not robot.text:
+                    continue
                 # There is no prim for it; its data are kept with the child.
                 self.note(child, "urdf:joint:name", "string", name)
                 self.note(child, "urdf:joint:type", "string", joint.type)
@@ -321,16 +330,16 @@ class _Planner:
         above = layout.root if body is None else layout.link_paths[body]
         between = layout.worlds[joint.parent]
         if body is not None and body != joint.parent:
-            between = _inverse(layout.worlds[body]) @ between
+            between = frames.inverse_pose(layout.worlds[body]) @ between
         elif body is not None:
             between = np.eye(4)
         axis, turn = _axis(joint)
-        frame = between @ joint.pose @ turn
+        frame, inner = between @ joint.pose @ turn, joint.inner @ turn
         kind: type[usd_physics.Joint] = _KINDS[joint.type]
         value = kind(
             body0=(above,), body1=(layout.link_paths[joint.child],),
             local_pos0=frames.vector(frame[:3, 3]), local_rot0=frames.quaternion_of(frame[:3, :3]),
-            local_pos1=(0.0, 0.0, 0.0), local_rot1=frames.quaternion_of(turn[:3, :3]),
+            local_pos1=frames.vector(inner[:3, 3]), local_rot1=frames.quaternion_of(inner[:3, :3]),
         )  # fmt: skip
         prim = layout.model.add(Prim(path, kind.usd_name, label=joint.name))
         prim.add(value)
@@ -340,10 +349,19 @@ class _Planner:
                 limits = (joint.numbers.get(f"limit:{name}", 0.0) for name in ("lower", "upper"))
                 value.lower_limit, value.upper_limit = map(_limit_of, limits)
             self.write_dynamics(prim, joint)
+        elif joint.type == "universal":
+            for dof in ("transX", "transY", "transZ", "rotZ"):
+                prim.add(usd_physics.LimitAPI(low=1.0, high=-1.0), dof)
+            # Turned about X last: Y stays with the parent.
+            for dof, limit in (("rotY", "limit"), ("rotX", "limit2")):
+                low, high = (_limit_of(joint.numbers.get(f"{limit}:{end}")) for end in ("lower", "upper"))
+                if low is not None or high is not None:
+                    prim.add(usd_physics.LimitAPI(low=low, high=high), dof)
         elif joint.type == "planar":
             for dof in ("transX", "rotY", "rotZ"):
                 prim.add(usd_physics.LimitAPI(low=1.0, high=-1.0), dof)
-        self.note_numbers(path, joint)
+        if self.robot.text:
+            self.note_numbers(path, joint)
 
     def write_loops(self) -> None:
         """Joints that close loops: they hold bodies together, and are not of the articulation, which is a tree."""
@@ -361,7 +379,7 @@ class _Planner:
             ends, places = [], []
             for link, body, pose in zip(loop.links, owners, loop.poses, strict=True):
                 ends.append(layout.root if body is None else layout.link_paths[body])
-                above = np.eye(4) if body is None else _inverse(layout.worlds[body])
+                above = np.eye(4) if body is None else frames.inverse_pose(layout.worlds[body])
                 places.append(above @ layout.worlds[link] @ pose @ turn)
             value = kind(
                 body0=(ends[0],), body1=(ends[1],), exclude_from_articulation=True,
@@ -378,7 +396,13 @@ class _Planner:
         is_angular = joint.type in ANGULAR
         effort = _finite(joint.numbers.get("limit:effort", 0.0))
         stiffness, damping = self.gains(joint)
-        if self.options.drives != "none" and (effort > 0 or damping > 0):
+        spring = joint.numbers.get("dynamics:spring_stiffness", 0.0)
+        if spring > 0:
+            rest = joint.numbers.get("dynamics:spring_reference", 0.0)
+            prim.add(usd_physics.DriveAPI(
+                type="force", stiffness=spring, target_position=rest
+            ), "angular" if is_angular else "linear")  # fmt: skip
+        elif self.options.drives != "none" and (effort > 0 or damping > 0):
             drive = usd_physics.DriveAPI(
                 type="force", max_force=effort if effort > 0 else None, stiffness=stiffness, damping=damping
             )
@@ -401,7 +425,7 @@ class _Planner:
         """Stiffness and damping of the drive of a joint, per rad or m, from the inertia of all that hangs on it."""
         if self.options.drives not in ("hold", "velocity") or joint.mimic is not None:
             return 0.0, 0.0
-        world = self.layout.worlds[joint.child]
+        world = self.layout.worlds[joint.child] @ joint.inner
         axis, moved = world[:3, :3] @ np.array(joint.axis), 0.0
         for name in self.robot.downwards(joint.child):
             inertial = self.robot.links[name].inertial
@@ -472,9 +496,7 @@ class _Planner:
             bases = [root] if plain else self.first_bodies(root)
             welded = set() if plain else {name for name in bases if self.is_welded(name)}
             for name in bases:
-                joint = robot.parents.get(name)
-                floats = joint is not None and joint.type == "floating"
-                if (base == "fixed" and (plain or floats)) or (base == "file" and plain):
+                if (base == "fixed" and (plain or self.floats(name))) or (base == "file" and plain):
                     self.weld(name)
                     welded.add(name)
             layout.fixed_base += [name for name in bases if name in welded]
@@ -485,18 +507,28 @@ class _Planner:
             if not bases or not (has_joints or (welded and len(robot.roots) == 1)):
                 continue
             jointed = [name for name in bases if self.has_joints(name)] or bases
+            # A base that floats is a robot of its own.
+            apart = [name for name in jointed if len(jointed) > 1 and self.floats(name)]
+            for name in apart:
+                self.write_articulation(layout.bodies[name])
+            jointed = [name for name in jointed if name not in apart]
             for name in filter(self.is_free, robot.downwards(root)):
                 if self.has_joints(name):
                     self.write_articulation(layout.bodies[name])
             if len(jointed) == 1:
                 self.write_articulation(layout.bodies[jointed[0]])
-            else:
+            elif jointed:
                 self.write_articulation(layout.link_paths[root] if len(robot.roots) > 1 else layout.root)
+
+    def floats(self, name: str) -> bool:
+        joint = self.robot.parents.get(name)
+        return joint is not None and joint.type == "floating"
 
     def write_articulation(self, path: str) -> None:
         layout = self.layout
         layout.model.prims.setdefault(path, Prim(path)).add(usd_physics.ArticulationRootAPI())
-        if not self.options.self_collision:
+        links = [link for name, link in self.robot.links.items() if paths.is_at_or_below(layout.link_paths[name], path)]
+        if not (self.options.self_collision and any(link.self_collides for link in links)):
             self.note(path, "newton:selfCollisionEnabled", "bool", False)
             self.note(path, "physxArticulation:enabledSelfCollisions", "bool", False)
             layout.applied.setdefault(path, []).extend(("NewtonArticulationRootAPI", "PhysxArticulationAPI"))
@@ -519,7 +551,9 @@ class _Planner:
         if joint is not None and joint.name in self.layout.joint_paths and joint.type != "fixed":
             return True
         return any(
-            (below := self.robot.parents.get(one)) is not None and one != name and below.type in (*SINGLE, "planar")
+            (below := self.robot.parents.get(one)) is not None
+            and one != name
+            and below.type in (*SINGLE, "planar", "spherical", "universal")
             for one in self.robot.downwards(name)
         )
 
@@ -578,6 +612,21 @@ class _Planner:
                     if is_own and paths.name_of(path) != wanted:
                         self.layout.names[path] = wanted
                     self.layout.shapes.append(PlacedShape(path, shape, frame.link, is_collider))
+                    if is_collider and shape.surface is not None:
+                        self.layout.surfaces[path] = self.surface(shape.surface)
+
+    def surface(self, surface: Surface) -> str:
+        """Path of the physics material of a surface."""
+        if surface not in self.made_surfaces:
+            static, dynamic = surface.friction
+            path = paths.free(
+                f"{self.layout.physics}/friction_{prim_name(f'{static:g}')}", self.layout.model.prims.__contains__
+            )
+            self.made_surfaces[surface] = path
+            self.layout.model.add(Prim(path, "Material", is_xformable=False)).add(usd_physics.MaterialAPI(
+                static_friction=static, dynamic_friction=dynamic, restitution=surface.restitution
+            ))  # fmt: skip
+        return self.made_surfaces[surface]
 
     # ------------------------------------------------------------------ what is unknown
 
@@ -646,13 +695,17 @@ def gprim_of(shape: Shape) -> usd_geom.Gprim | None:
         return usd_geom.Cylinder(radius=shape.size[0], height=shape.size[1], axis="Z")
     if shape.kind == "capsule":
         return usd_geom.Capsule(radius=shape.size[0], height=shape.size[1], axis="Z")
+    if shape.kind == "cone":
+        return usd_geom.Cone(radius=shape.size[0], height=shape.size[1], axis="Z")
+    if shape.kind == "plane":
+        return usd_geom.Plane(width=shape.size[0], length=shape.size[1], axis="Z")
     return None
 
 
 _KINDS: dict[str, type[usd_physics.Joint]] = {
     "revolute": usd_physics.RevoluteJoint, "continuous": usd_physics.RevoluteJoint,
     "prismatic": usd_physics.PrismaticJoint, "fixed": usd_physics.FixedJoint, "planar": usd_physics.Joint,
-    "spherical": usd_physics.SphericalJoint,
+    "spherical": usd_physics.SphericalJoint, "universal": usd_physics.Joint,
 }  # fmt: skip
 
 
@@ -660,6 +713,10 @@ def _axis(joint: Joint | Loop) -> tuple[int, Matrix]:
     """(index of the axis of the joint frame, (4, 4) that turns it to the axis of the joint)."""
     if joint.type in ("fixed", "spherical"):
         return 0, np.eye(4)
+    if isinstance(joint, Joint) and joint.axis2 is not None:
+        return 0, frames.transform(
+            (0.0, 0.0, 0.0), np.stack([joint.axis2, joint.axis, np.cross(joint.axis2, joint.axis)], axis=1)
+        )
     x, y, z = joint.axis
     for index in range(3):
         if joint.axis == tuple(float(other == index) for other in range(3)) and joint.type != "planar":
@@ -670,9 +727,3 @@ def _axis(joint: Joint | Loop) -> tuple[int, Matrix]:
     turn = np.eye(4)
     turn[:3, :3] = frames.matrix_of((1.0 + x, 0.0, -z, y))
     return 0, turn
-
-
-def _inverse(pose: Matrix) -> Matrix:
-    """Inverse of a pose (4, 4) without scale."""
-    turn = pose[:3, :3].T
-    return frames.transform(-turn @ pose[:3, 3], turn)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A robot as a URDF describes it: metres, kilograms, radians. Each part keeps the element that it was read from."""
+"""A robot as a URDF or an SDF describes it: metres, kilograms, radians. Each part keeps its element."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ..core import frames
 from ..core.frames import Matrix
 from ..core.validate import Issue
 from .markup import Element
+from .mesh_data import MeshData
 
 Color = tuple[float, float, float, float]
 #: Joint types of URDF with one degree of freedom.
@@ -29,11 +31,20 @@ class Material:
     texture: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """How a collision touches others. friction: static, then dynamic."""
+
+    friction: tuple[float, float]
+    restitution: float = 0.0
+
+
 @dataclass(slots=True)
 class Shape:
-    """A visual or collision. pose: (4, 4) in the link. kind: box, sphere, cylinder, capsule or mesh.
+    """A visual or collision. pose: (4, 4) in the link. kind: box, sphere, cylinder, capsule, cone, plane or mesh.
 
-    size: edges of a box, (radius,) or (radius, length). uri, scale: of a mesh.
+    size: edges of a box, two of a plane, (radius,) or (radius, length). uri, scale: of a mesh. mesh: one that no file
+    has; its uri tells it from others.
     """
 
     kind: str
@@ -44,6 +55,8 @@ class Shape:
     uri: str = ""
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     material: Material | None = None
+    mesh: MeshData | None = None
+    surface: Surface | None = None
 
 
 @dataclass(slots=True)
@@ -66,11 +79,16 @@ class Inertial:
 
 @dataclass(slots=True)
 class Link:
+    """floats: no gravity pulls it. self_collides: False: as a base, its robot does not collide with itself."""
+
     name: str
     element: Element
     inertial: Inertial | None = None
     visuals: list[Shape] = field(default_factory=list)
     collisions: list[Shape] = field(default_factory=list)
+    is_kinematic: bool = False
+    floats: bool = False
+    self_collides: bool = True
 
     @property
     def mass(self) -> float:
@@ -91,9 +109,11 @@ class Mimic:
 
 @dataclass(slots=True)
 class Joint:
-    """pose: (4, 4) of the child link in the parent. axis: unit vector in the joint. Missing numbers are None.
+    """pose: (4, 4) of the joint in the parent. axis: unit vector in the joint. Missing numbers are None.
 
-    numbers: those of limit, dynamics, calibration and safety_controller by "element:attribute".
+    numbers: those of limit, dynamics, calibration and safety_controller by "element:attribute". inner: (4, 4) of the
+    joint in the child link, which only in SDF can be elsewhere than the link. axis2: of a universal joint, at a right
+    angle to the other; the child turns about it. Its numbers begin with "limit2:".
     """
 
     name: str
@@ -105,6 +125,13 @@ class Joint:
     element: Element
     numbers: dict[str, float] = field(default_factory=dict)
     mimic: Mimic | None = None
+    inner: Matrix = field(default_factory=lambda: np.eye(4))
+    axis2: tuple[float, float, float] | None = None
+
+    @property
+    def child_pose(self) -> Matrix:
+        """Matrix (4, 4) of the child link in the parent, where the joint is at zero."""
+        return self.pose @ frames.inverse_pose(self.inner)
 
 
 @dataclass(slots=True)
@@ -127,8 +154,8 @@ class Loop:
 class Robot:
     """parents: joint above each link. roots: links without one, in the order of the file. Trees only.
 
-    text: the file as it was read, or what xacro has made of it. path: of the file. files: that it includes; meshes and
-    images are added when a stage is made.
+    text: the file as it was read, or what xacro has made of it; empty for other formats than URDF. path: of the file.
+    files: that it includes; meshes and images are added when a stage is made.
     """
 
     name: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Robots in URDF as USD files, without Blender: for its import, for commands that only read, and for a conversion."""
+"""Robots in URDF and SDF as USD files, without Blender: for imports, commands that only read, and for conversions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.errors import InputError, OutputError, UsageError
-from ..system.files import checked, refuse_parts, replace_together, replacing, scratch_folder, work_folder
+from ..system.files import (
+    SDF_SUFFIXES,
+    checked,
+    refuse_parts,
+    replace_together,
+    replacing,
+    scratch_folder,
+    work_folder,
+)
 from ..urdf.layout import Base, Drives
 
 if TYPE_CHECKING:
@@ -80,11 +88,15 @@ def arguments_of(path: Path) -> dict[str, str]:
 
 
 def read_robot(path: Path, options: RobotOptions) -> Robot:
-    """Read a URDF, or expand a xacro. Raises InputError."""
-    from ..urdf import read
+    """Read a URDF or an SDF, or expand a xacro. Raises InputError."""
+    from ..sdf import read as sdf_read
+    from ..urdf import read as urdf_read
     from ..urdf.packages import Packages
 
-    return read.read_file(path, Packages(path.absolute().parent, options.packages), options.arguments)
+    packages = Packages(path.absolute().parent, options.packages)
+    if path.suffix.lower() in SDF_SUFFIXES:
+        return sdf_read.read_file(path, packages)
+    return urdf_read.read_file(path, packages, options.arguments)
 
 
 def plan_robot(path: Path, options: RobotOptions) -> Layout:

@@ -13,6 +13,7 @@ import numpy as np
 from pxr import Gf, Kind, Sdf, Usd, UsdShade, Vt
 
 from ..core import frames, paths, vendor_schemas
+from ..core.errors import InputError
 from ..core.gprims import half_extent
 from ..core.model import PhysicsModel, Prim
 from ..core.schema import Schema
@@ -29,6 +30,8 @@ from . import carry, looks, write
 from .import_source import ImportSource
 from .opinions import BINDING_API, Opinions, transform_layer
 
+#: Most points and faces of all meshes: a small file can show a large one very often.
+_MOST_OF_MESHES = 60_000_000
 _UNSCALED = (1.0, 1.0, 1.0)
 #: The whole text of the URDF, on the root prim: a later export of a URDF changes only what was edited.
 SOURCE = "urdf:source"
@@ -124,7 +127,7 @@ def _likes(layout: Layout) -> dict[str, str]:
         shape = placed.shape
         own = shape.uri if shape.kind == "mesh" else repr(urdf_layout.gprim_of(shape))
         material = shape.material and (shape.material.name, shape.material.rgba, shape.material.texture)
-        look(placed.path, placed.is_collider, shape.kind, own, material)
+        look(placed.path, placed.is_collider, shape.kind, own, material, shape.surface)
     for path, prim in layout.model.prims.items():
         if prim.get(usd_physics.Joint) is not None:
             look(path, "joint", prim.type_name)
@@ -146,6 +149,7 @@ class _RobotWriter:
         self.specs = write.SpecWriter(self.layer, SI)
         self.made: dict[tuple[Any, ...], str] = {}
         self.names: set[str] = set()
+        self.spent = 0
         self.texts = RobotTexts()
 
     def write(self) -> None:
@@ -168,7 +172,7 @@ class _RobotWriter:
         else:
             with Sdf.ChangeBlock():
                 for path, prim in layout.model.prims.items():
-                    if prim.get(usd_physics.Joint) is not None:
+                    if prim.type_name == "Material" or prim.get(usd_physics.Joint) is not None:
                         self.define(path, prim.type_name)
         with Sdf.ChangeBlock():
             self.write_texts()
@@ -205,7 +209,8 @@ class _RobotWriter:
             spec = self.layer.GetPrimAtPath(path)
             if spec is not None:
                 spec.SetInfo("displayName", name)
-        self.notes(layout.root, [
+        if layout.robot.text:
+            self.notes(layout.root, [
             Note(SOURCE, "string", layout.robot.text), Note(SOURCE_FILE, "string", layout.robot.path.name),
             Note(SOURCE_OPTIONS, "string", _options_text(layout.options)),
         ])  # fmt: skip
@@ -310,6 +315,10 @@ class _RobotWriter:
         self.texts.shapes[path] = carry.layer_of(text)
 
     def mesh(self, spec: Sdf.PrimSpec, mesh: MeshData) -> None:
+        self.spent += len(mesh.points) + len(mesh.counts)
+        if self.spent > _MOST_OF_MESHES:
+            raise InputError(f"'{self.layout.robot.path.name}' shows meshes of more than {_MOST_OF_MESHES:,} points "
+                             "and faces in all.")  # fmt: skip
         points = np.ascontiguousarray(mesh.points, np.float32)
         self.set(spec, "points", "point3f[]", Vt.Vec3fArray.FromNumpy(points))
         counts, corners = (np.ascontiguousarray(part, np.int32) for part in (mesh.counts, mesh.corners))
@@ -332,6 +341,7 @@ class _RobotWriter:
         prim.add(usd_physics.CollisionAPI())
         if mesh is not None:
             prim.add(usd_physics.MeshCollisionAPI(approximation=self.layout.options.approximation))
+        prim.physics_binding = self.layout.surfaces.get(placed.path, "")
 
     # ------------------------------------------------------------------ materials
 

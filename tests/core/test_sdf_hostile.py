@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Small models of Gazebo that ask for endless work or memory end with a sentence, within limits of the system."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
+def test_no_small_model_takes_all_memory_or_time_or_ends_as_a_fault(tmp_path: Path) -> None:
+    script = ROOT / "tests" / "hostile_sdf.py"
+    done = subprocess.run(
+        [sys.executable, str(script), str(ROOT), str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) > 90
+    wrong = [one for one in found if one["status"] or one["sentence"].startswith("raised") or not one["sentence"]]
+    assert not wrong
+    # The script ends each after 60 seconds of the processor; resident, each takes less than 2 GB.
+    assert max(one["mb"] for one in found) < 2048
