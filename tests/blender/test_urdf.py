@@ -158,6 +158,19 @@ def test_a_failed_import_leaves_the_scene_as_it_was(tmp_path, urdf):
     assert bpy.context.scene.usdphys.source.filepath == ""
 
 
+def test_a_robot_of_more_shapes_than_blender_bears_is_refused_by_name(tmp_path, urdf, monkeypatch, capsys):
+    monkeypatch.setenv(urdf_import.VARIABLE, "2")
+    target = tmp_path / "arm.blend"
+    assert cli.main(["convert", str(urdf), str(target)]) == 0  # a visual and a collision
+    target.unlink()
+    monkeypatch.setenv(urdf_import.VARIABLE, "1")
+    assert cli.main(["convert", str(urdf), str(target)]) == 1
+    said = capsys.readouterr().err
+    assert "'arm.urdf' has 2 visuals and collisions" in said and "USDPHYS_MOST_SHAPES" in said
+    assert not target.exists()
+    assert cli.main(["inspect", str(urdf)]) == 0  # which makes no objects
+
+
 def test_through_a_blend_everything_arrives_in_the_usd_file(tmp_path, urdf):
     from pxr import Usd, UsdGeom, UsdPhysics
 

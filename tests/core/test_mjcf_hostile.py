@@ -8,8 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hostile_mjcf import cases, write
+from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
@@ -97,3 +99,35 @@ def test_a_mass_that_is_text_does_not_stop_the_checks_without_geometry() -> None
         prim.add(usd_physics.RigidBodyAPI())
         prim.add(usd_physics.MassAPI(mass=mass))
     assert isinstance(validate(model, check_geometry=False), list)
+
+
+def _jointed(number: int) -> str:
+    bodies = "".join(f'<body name="b{n}" pos="{n} 0 0"><joint name="j{n}"/></body>' for n in range(number))
+    return f"<mujoco><worldbody>{bodies}</worldbody></mujoco>"
+
+
+def test_rules_for_many_articulations_take_time_in_proportion(count_calls) -> None:
+    def model(number: int) -> PhysicsModel:
+        made = PhysicsModel(SI)
+        for n in range(number):
+            body = made.add(Prim(f"/M/b{n}", "Xform", np.eye(4), local=np.eye(4)))
+            for schema in (usd_physics.RigidBodyAPI(), usd_physics.ArticulationRootAPI()):
+                body.add(schema)
+            joint = made.add(Prim(f"/M/b{n}/j", "PhysicsRevoluteJoint", np.eye(4), local=np.eye(4)))
+            joint.add(usd_physics.RevoluteJoint(body1=(f"/M/b{n}",)))
+        return made
+
+    few = count_calls(lambda: validate(model(100), check_geometry=False))
+    assert count_calls(lambda: validate(model(400), check_geometry=False)) < 5 * few
+
+
+def test_an_edit_of_many_bodies_looks_for_the_bodies_once(tmp_path: Path, monkeypatch) -> None:
+    source = tmp_path / "m.xml"
+    source.write_text(_jointed(40))
+    assert cli.main(["convert", str(source), str(tmp_path / "m.usda")]) == 0
+    searches: list[type] = []
+    having = PhysicsModel.having
+    monkeypatch.setattr(PhysicsModel, "having", lambda model, cls: searches.append(cls) or having(model, cls))
+    assert cli.main(["convert", str(tmp_path / "m.usda"), str(tmp_path / "back.xml")]) == 0
+    assert searches.count(usd_physics.RigidBodyAPI) < 40
+    assert (tmp_path / "back.xml").read_text() == source.read_text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import Prim
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.gltf import additions
+from usdphys_ext.usdphys_addon.system import arcs
 from usdphys_ext.usdphys_addon.usd import edit_layer, unit_conversion, write
 
 TWO_KINDS = """#usda 1.0
@@ -147,3 +149,30 @@ def test_a_bpy_that_lacks_a_library_of_the_system_is_no_fault_of_the_program(tmp
 def test_units_that_no_number_can_be_converted_to_are_wrong_arguments(capsys, unit, value):
     assert cli.main(["convert", "a.blend", "b.usda", unit, value]) == 2
     assert unit in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("reference", ["other.usda", ""])
+@pytest.mark.parametrize("name", ["Cube", "1st", ""])
+def test_a_root_prim_that_a_crate_names_and_does_not_hold_is_damage_and_ends_no_process(tmp_path, name, reference):
+    whole, damaged = tmp_path / "whole.usdc", tmp_path / "damaged.usdc"
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    for root in ("A", "B"):
+        prim = Sdf.PrimSpec(layer, root, Sdf.SpecifierDef, "Cube")
+        if reference:
+            prim.referenceList.Prepend(Sdf.Reference(reference))
+    Sdf.AttributeSpec(layer.GetPrimAtPath("/A"), "word", Sdf.ValueTypeNames.Token).default = "1st"
+    layer.Export(str(whole))
+    data = whole.read_bytes()
+    names = arcs.names_of_crate(data).split(b"\0")
+    children = struct.pack("<QII", 2, names.index(b"A"), names.index(b"B"))
+    assert data.count(children) == 1
+    wrong = struct.pack("<QII", 2, names.index(b"A"), names.index(name.encode()))
+    damaged.write_bytes(data.replace(children, wrong))
+    out, program = tmp_path / "out.usda", worker.program(sys.executable, str(ROOT))
+    for command in (["validate", str(damaged)], ["validate", "--fix", str(damaged), str(whole)],
+                    ["merge", str(whole), str(damaged), str(whole), "-o", str(out)]):  # fmt: skip
+        done = subprocess.run([*program, *command], capture_output=True, text=True, check=False)
+        errors = [line for line in done.stderr.splitlines() if line.startswith("usdphys: error: ")]
+        assert done.returncode == 1 and len(errors) == 1, done.stderr
+        assert "damaged.usdc" in errors[0] and "fault of this program" not in errors[0]
+    assert not out.exists()

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 #: Numbers that are tried one after the other for a name.
 _FEW = 16
@@ -37,6 +37,16 @@ def is_at_or_below(path: str, above: str) -> bool:
 def is_below_any(path: str, others: Collection[str]) -> bool:
     """True if `path` is below any of `others`; its cost does not grow with their number if they are a set or dict."""
     return any(above in others for above in ancestors_of(path))
+
+
+def inside_each(found: Iterable[str], tops: Collection[str]) -> dict[str, list[str]]:
+    """Of some paths, those at or below each of others, which are a set or dict; in time that grows with the paths."""
+    inside: dict[str, list[str]] = {top: [] for top in tops}
+    for path in found:
+        for above in (path, *ancestors_of(path)):
+            if above in inside:
+                inside[above].append(path)
+    return inside
 
 
 def nearest(path: str, wanted: Collection[str]) -> str:

@@ -57,12 +57,13 @@ class _Editor:
             raise OtherPartsError(f"{label} is {'not in the imported model' if path in found.added else 'gone'}.")
         self.places()
         self.shapes()
+        indices = {path: index for index, path in enumerate(self.planned.places)}
         for path, one in found.edits.items():
             changed = {field for _, field in (*one.values, *one.cleared)}
             if one.added or one.removed or one.type_name is not None or one.binding is not None:
                 raise OtherPartsError(f"{one.prim.display} has other schemas or materials than in the imported model.")
-            if path in self.planned.places and changed <= set(_MASS):
-                self.mass(self.planned.places.index(path), one.prim)
+            if path in indices and changed <= set(_MASS):
+                self.mass(indices[path], one.prim)
             elif path in self.by_path:
                 self.joint(path, one)
             elif path in self.new.scenes and changed <= {"gravity_direction", "gravity_magnitude"}:
@@ -70,8 +71,9 @@ class _Editor:
             elif one:
                 words = ", ".join(sorted(changed)) or "purpose"
                 raise OtherPartsError(f"{one.prim.display} has another {words} than in the imported model.")
+        bodies = self.old.bodies
         for index, path in enumerate(self.planned.places):
-            if path in self.old.bodies:
+            if path in bodies:
                 self.lift(index, path)
 
     def element(self, one: values.Body | values.Joint | values.Actuator) -> Element:

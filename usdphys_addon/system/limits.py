@@ -39,6 +39,12 @@ def seconds() -> float:
     return _number(os.environ.get(SECONDS, "")) or _LONGEST
 
 
+def count(variable: str, otherwise: int) -> int:
+    """The number of things in an environment variable, or another one where it has none."""
+    text = os.environ.get(variable, "")
+    return int(text) if text.isdecimal() and len(text) < 16 else otherwise
+
+
 def _number(text: str) -> float:
     with suppress(ValueError):
         return max(0.0, min(float(text), 1e6))

@@ -18,9 +18,10 @@ from typing import Any
 from pxr import Sdf, Tf, Usd
 
 from ..core import paths, schema, vendor_schemas
-from ..core.errors import OutputError
+from ..core.errors import InputError, OutputError
 from . import instanceable
 from .edit_layer import modify_asset_paths
+from .files import layers
 from .opinions import BINDING_API, PHYSICS_BINDING
 
 #: Folder beside the interface, and the one in it for images.
@@ -44,13 +45,12 @@ def payload_folder(target: Path) -> tuple[str, list[Path]]:
 
     Raises OutputError if other assets have taken the names.
     """
-    old = None
+    named: Iterable[str] = ()
     if target.is_file():
-        try:
+        with suppress(Tf.ErrorException, InputError):
             old = Sdf.Layer.OpenAsAnonymous(str(target))
-        except Tf.ErrorException:
-            old = None
-    used = {Path(path).parts[0] for path in (old.GetCompositionAssetDependencies() if old else ()) if Path(path).parts}
+            named = layers.dependencies(old) if old else ()
+    used = {Path(path).parts[0] for path in named if Path(path).parts}
     for name in (PAYLOAD, f"{target.stem}_{PAYLOAD}"):
         folder = target.parent / name
         if name in used:

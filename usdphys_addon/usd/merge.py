@@ -15,6 +15,7 @@ from ..core import paths
 from ..core.errors import InputError
 from ..core.three_way import MISSING, merged_dictionary, merged_list, merged_order, one_sided, same
 from ..system.files import regular, work_folder
+from .files.layers import check_roots
 from .hierarchy import move_prims
 from .read import short_reason
 from .targets import LISTS, properties_of
@@ -63,6 +64,7 @@ def read_layer(file: Path) -> Sdf.Layer:
             raise InputError(f"'{file}' is no USD layer, neither as text nor as crate.")
     except (Tf.ErrorException, UnicodeDecodeError) as error:
         raise InputError(f"'{file}' is not a USD file that can be read{short_reason(error)}.") from error
+    check_roots(layer, str(file))
     return layer
 
 

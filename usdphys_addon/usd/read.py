@@ -79,6 +79,8 @@ def open_stage(path: str | Path) -> Usd.Stage:
         _reload(stage, cached)
     except Exception as error:
         raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
+    for layer in stage.GetUsedLayers(includeClipLayers=False):
+        layers.check_roots(layer, layer.realPath or str(path))
     check_rates(stage)
     say_units_as_doubles(stage)
     return stage

@@ -340,7 +340,7 @@ class Facts:
     @cached_property
     def articulated(self) -> frozenset[str]:
         """Paths of the joints that belong to an articulation: those that hang on a root through other joints."""
-        roots = self.all(usd_physics.ArticulationRootAPI).prims
+        roots = {prim.path for prim in self.all(usd_physics.ArticulationRootAPI).prims}
         if not roots:
             return frozenset()
         hubs: dict[str, list[str]] = defaultdict(list)
@@ -352,9 +352,7 @@ class Facts:
             bodies[prim.path] = [owner.path for owner in owners if owner is not None]
             for body in bodies[prim.path]:
                 hubs[body].append(prim.path)
-        pending = []
-        for root in roots:
-            pending += [path for path in (*hubs, *bodies) if paths.is_at_or_below(path, root.path)]
+        pending = [path for path in (*hubs, *bodies) if paths.nearest(path, roots)]
         seen: set[str] = set()
         while pending:
             path = pending.pop()

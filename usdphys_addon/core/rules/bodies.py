@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..model import Prim
-from ..paths import is_at_or_below
+from ..paths import inside_each
 from ..schemas import usd_physics
 from .base import Above, Facts, Finding, kind, name, rule
 
@@ -196,12 +196,11 @@ def root_beside_joint(facts: Facts) -> Iterator[Finding]:
 
 @rule("ArticulationRootStuck")
 def root_on_joint(facts: Facts) -> Iterator[Finding]:
-    for root, _ in facts.all(usd_physics.ArticulationRootAPI):
-        if facts.is_body(root):
-            continue
-        below = [each for each in facts.once(_held) if is_at_or_below(each[0].path, root.path)]
-        if below and not any(is_fixed for _, _, is_fixed in below):
-            joint, body, _ = below[0]
+    roots = {root.path: root for root, _ in facts.all(usd_physics.ArticulationRootAPI) if not facts.is_body(root)}
+    held = {joint.path: (joint, body, is_fixed) for joint, body, is_fixed in facts.once(_held)} if roots else {}
+    for path, below in inside_each(held, roots).items():
+        if below and not any(held[joint][2] for joint in below):
+            root, (joint, body, _) = roots[path], held[below[0]]
             yield Finding(
                 root, f"PhysX does not let {joint.display} move, because of the articulation root {root.display}.",
                 {"body": name(body)},

@@ -541,7 +541,7 @@ def two_roots(facts: Facts) -> Iterator[Finding]:
 
     def find(path: str) -> str:
         while leader.setdefault(path, path) != path:
-            path = leader[path]
+            leader[path] = path = leader[leader[path]]
         return path
 
     ends_of: dict[str, str] = {}
@@ -554,9 +554,9 @@ def two_roots(facts: Facts) -> Iterator[Finding]:
         for path in bodies[1:]:
             leader[find(path)] = find(bodies[0])
     seen: dict[str, Prim] = {}
+    inside = paths.inside_each((*leader, *ends_of), {root.path for root in roots})
     for root in roots:
-        inside = [path for path in (*leader, *ends_of) if paths.is_at_or_below(path, root.path)]
-        trees = {find(ends_of.get(path, path)) for path in inside}
+        trees = {find(ends_of.get(path, path)) for path in inside[root.path]}
         for tree in trees:
             other = seen.setdefault(tree, root)
             nests = paths.is_below(root.path, other.path) or paths.is_below(other.path, root.path)

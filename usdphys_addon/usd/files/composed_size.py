@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from pxr import Ar, Sdf, Tf
 
 from ...core.errors import InputError
-from ...system import arcs
+from ...system import arcs, limits
 
 #: Prims that a stage may compose, unless the environment variable says another number.
 MOST_PRIMS, VARIABLE = 1_500_000, "USDPHYS_MOST_PRIMS"
@@ -96,8 +96,7 @@ def check(file: str) -> list[Sdf.Layer]:
 
 def most_prims() -> int:
     """How many prims a stage may compose."""
-    text = os.environ.get(VARIABLE, "")
-    return int(text) if text.isdecimal() and len(text) < 16 else MOST_PRIMS
+    return limits.count(VARIABLE, MOST_PRIMS)
 
 
 def _has_arcs(file: str) -> bool:

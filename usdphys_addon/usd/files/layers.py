@@ -13,6 +13,7 @@ from typing import Any
 
 from pxr import Ar, Sdf, Tf, Usd
 
+from ...core.errors import InputError
 from ...system import arcs
 from ...system.files import regular
 
@@ -61,12 +62,27 @@ def open_all(path: str, cached: Collection[str]) -> list[Sdf.Layer]:
         if now and has_clips:
             # Without a manifest, USD opens the clips as soon as the stage.
             now.Traverse(Sdf.Path.absoluteRootPath, partial(_check_clips_at, now, layer))
-        for asset in now.GetCompositionAssetDependencies() if now and has_arcs else ():
+        for asset in dependencies(now) if now and has_arcs else ():
             below = Sdf.ComputeAssetPathRelativeToLayer(layer, asset) if asset else ""
             if below and below not in known:
                 known.add(below)
                 waiting.append(below)
     return layers
+
+
+def dependencies(layer: Sdf.Layer) -> set[str]:
+    """The paths of sublayers, references and payloads as a layer has them. Raises InputError as `check_roots`."""
+    check_roots(layer, layer.GetDisplayName())
+    return layer.GetCompositionAssetDependencies()  # type: ignore[no-any-return]
+
+
+def check_roots(layer: Sdf.Layer, name: str) -> None:
+    """Raise InputError where a damaged crate names a root prim that it does not hold; name: for the message.
+
+    USD checks only the children of prims when it opens a crate, and ends the process when it goes through the roots.
+    """
+    if not all(layer.rootPrims.values()):
+        raise InputError(f"'{name}' is damaged: it names a root prim that it does not hold.")
 
 
 def _as_on_disk(layer: Sdf.Layer, cached: Collection[str]) -> Sdf.Layer | None:

@@ -59,9 +59,10 @@ def parts_of(files: Collection[str]) -> dict[str, str]:
     for real, file in places.items():
         try:
             layer = Sdf.Layer.FindOrOpen(file)
-        except Exception:  # pxr.Tf.ErrorException: whoever reads the file says so
+            names = layers.dependencies(layer) if layer else ()
+        except Exception:  # pxr.Tf.ErrorException, InputError: whoever reads the file says so
             continue
-        for name in layer.GetCompositionAssetDependencies() if layer else ():
+        for name in names:
             part = os.path.realpath(layer.ComputeAbsolutePath(name))
             if part in places and part != real:
                 parts[places[part]] = file
