@@ -19,6 +19,7 @@ from ..system.files import checked, replacing, work_folder, write_text
 from . import junit
 from .inputs import choices_of, model_in
 from .output import folders_made, output_to_stderr, print_issues, summarise
+from .round_trips import trips_of
 
 if TYPE_CHECKING:
     from ..core.model import PhysicsModel
@@ -105,6 +106,7 @@ def _proof_of(options: argparse.Namespace) -> Iterator[tuple[Proof, Wish]]:
             stage = usd_read.open_stage(file)
             model = usd_read.read_stage(stage)
         wish = Wish(options.file, model, stage, options.budget, options.seconds, pythons, expected)
+        wish.trips = trips_of(file)
         if not options.against:
             yield prove(wish), wish
             return

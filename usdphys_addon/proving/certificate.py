@@ -16,7 +16,8 @@ from ..core.model import PhysicsModel
 from ..core.words import counted
 from .opinions import Cause
 
-#: fail: the asset, or a demand on it, is not met. differs: engines move it differently. skipped: not tried, and why.
+#: fail: the asset, or a demand on it, is not met. differs: an engine moves it differently, or a format cannot keep it,
+#: and says so. skipped: not tried, and why.
 Status = Literal["pass", "fail", "differs", "skipped"]
 #: Changes with what the checks mean, so that an old digest is no proof of new checks.
 VERSION = 1

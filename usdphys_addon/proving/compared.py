@@ -201,30 +201,12 @@ def statement_checks(
     floor = with_floor(subject_of(said.other)).prims.get(FLOOR)
     if (floor is None) != (FLOOR not in experiment.model.prims):
         # Both stand on the floor of the second one, or on none.
-        experiment = Experiment(_on(said.one, floor), experiment.seconds)
+        experiment = Experiment(on(said.one, floor), experiment.seconds)
     known: list[Opinion] = list(missing)
-    current = opinions.swapped(said.one, said.other, missing)
     failed = bool(missing)
-    for parted, causes in _joint_partings(
-        said, current, [one for one in candidates if one not in known], budget, share
-    ):
+    for parted in partings_of(said, Known(candidates, known), experiment, floor, budget, share, slack=slack):
         failed = True
-        known += causes
         yield parted
-    current = opinions.swapped(said.one, said.other, known)
-    for _ in range(MOST_CAUSES):
-        rest = [one for one in candidates if one not in known]
-        if not rest or not budget.has(share):
-            break
-        check, found = _whole_parting(said, current, rest, experiment, floor, partial(budget.has, share), slack)
-        if check is None:
-            break
-        failed = True
-        yield check
-        if not found:
-            break
-        known += found
-        current = opinions.swapped(current, said.other, found)
     if not failed and budget.has(share):
         listed = [f"{opinions.name_of(said.one, one)} of {one.path}" for one in candidates]
         more = f", and {len(listed) - 3} more" if len(listed) > 3 else ""
@@ -234,6 +216,42 @@ def statement_checks(
         yield Check(said.section, said.name, "skipped", f"There was no time to compare it {said.words}.")
 
 
+class Known(NamedTuple):
+    """All opinions that differ between two models, and those of them that are told already."""
+
+    candidates: Sequence[Opinion]
+    told: Sequence[Opinion] = ()
+
+
+def partings_of(
+    said: Statements, differing: Known, experiment: Experiment, floor: Prim | None, budget: Budget, share: float, *,
+    slack: float = SLACK_READ,
+) -> Iterator[Check]:  # fmt: skip
+    """Where joints on the bench, and then bodies of the whole, move in another way; each with its causes.
+
+    floor: that both stand on. Bodies that the experiment does not have are not compared.
+    """
+    known = list(differing.told)
+    current = opinions.swapped(said.one, said.other, known)
+    rest = [one for one in differing.candidates if one not in known]
+    for parted, causes in joint_partings(said, current, rest, budget, share):
+        known += causes
+        yield parted
+    current = opinions.swapped(said.one, said.other, known)
+    for _ in range(MOST_CAUSES):
+        rest = [one for one in differing.candidates if one not in known]
+        if not rest or not budget.has(share):
+            break
+        check, found = whole_parting(said, current, rest, experiment, floor, partial(budget.has, share), slack)
+        if check is None:
+            break
+        yield check
+        if not found:
+            break
+        known += found
+        current = opinions.swapped(current, said.other, found)
+
+
 def _is_part(said: Statements, opinion: Opinion) -> bool:
     """True for a body, collider or joint that one of the models has alone."""
     prim = said.one.prims.get(opinion.path) or said.other.prims[opinion.path]
@@ -241,7 +259,7 @@ def _is_part(said: Statements, opinion: Opinion) -> bool:
     return not opinion.schema and any(prim.get(kind) is not None for kind in kinds)
 
 
-def _on(model: PhysicsModel, floor: Prim | None) -> PhysicsModel:
+def on(model: PhysicsModel, floor: Prim | None) -> PhysicsModel:
     """A copy of a model on a floor."""
     result = model.copied()
     if floor is not None:
@@ -249,7 +267,7 @@ def _on(model: PhysicsModel, floor: Prim | None) -> PhysicsModel:
     return result
 
 
-def _joint_partings(
+def joint_partings(
     said: Statements, current: PhysicsModel, candidates: Sequence[Opinion], budget: Budget, share: float
 ) -> Iterator[tuple[Check, list[Opinion]]]:
     """Joints that move in another way on the bench, each with its causes."""
@@ -263,8 +281,10 @@ def _joint_partings(
         for side, subject in (("one", one), ("other", other))
     }
     chosen = [
-        path for path in probes["other"]
-        if path in probes["one"] and about & {path, probes["one"][path].facts.body0, probes["one"][path].facts.body1}
+        path for path, there in probes["other"].items()
+        if (here := probes["one"].get(path)) is not None and about & {path, here.facts.body0, here.facts.body1}
+        # Where the other body moves, the whole asset tells.
+        and here.moved == there.moved and here.is_first == there.is_first
     ]  # fmt: skip
     if not chosen:
         return
@@ -340,17 +360,17 @@ def _links_part(one: tuple[Any, Any], other: tuple[Any, Any], probe: bench.Probe
     return bool((apart > 1e-3 * arm + 0.01 * ways).any() or not np.isfinite(apart).all())
 
 
-def _whole_parting(
+def whole_parting(
     said: Statements, current: PhysicsModel, candidates: Sequence[Opinion], experiment: Experiment, floor: Prim | None,
     has_time: Callable[[], bool], slack: float,
 ) -> tuple[Check | None, list[Opinion]]:  # fmt: skip
     """The first body that moves in another way, and the opinions that are the cause; None where all move alike."""
-    target = simulated(_on(said.other, floor), experiment.seconds)
+    target = simulated(on(said.other, floor), experiment.seconds)
     if target.problem:
         return Check(said.section, said.name, "fail", f"It cannot be simulated {said.words}: {target.problem}"), []
 
     def partings(model: PhysicsModel) -> list[Parting]:
-        motion = simulated(_on(model, floor), experiment.seconds)
+        motion = simulated(on(model, floor), experiment.seconds)
         if motion.problem:
             return [Parting("", 0.0, np.inf, 0.0, np.inf)]
         reference = _like(experiment, motion)
@@ -388,10 +408,11 @@ def _latest(
 
 def _like(experiment: Experiment, motion: Motion) -> Experiment:
     """The experiment with another motion of the same bodies, and its sensitivity."""
-    if motion.paths != experiment.motion.paths or motion.positions.shape != experiment.motion.positions.shape:
+    wanted = experiment.motion.paths
+    if not set(wanted) <= set(motion.paths) or len(motion.positions) != len(experiment.motion.positions):
         return experiment
     result = copy.copy(experiment)
-    result.motion = motion
+    result.motion = motion.only(wanted)
     return result
 
 

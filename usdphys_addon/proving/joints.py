@@ -42,6 +42,8 @@ EXPERIMENTS: dict[str, tuple[float, str]] = {
 SHARE, LEAST = 0.06, 0.004
 #: rad/s or m/s of a push, and of a joint that coasts.
 PUSH, COAST = 3.5, 2.0
+#: rad/s2 or m/s2: the largest acceleration by the largest force; what a stronger drive moves is made heavier.
+FASTEST = 8.0
 #: 1/s: how fast a push reaches its speed.
 _FIRM = 40.0
 #: Seconds in which a drive has to arrive.
@@ -76,6 +78,11 @@ class Probe:
     def path(self) -> str:
         """Of the moving body on the bench."""
         return f"{BENCH}/{self.name}/Link"
+
+    @property
+    def moved(self) -> str:
+        """Path of the moving body in the asset."""
+        return self.facts.body0 if self.is_first else self.facts.body1
 
     @property
     def joint(self) -> str:
@@ -173,10 +180,11 @@ def _prims(subject: Subject, probe: Probe, experiment: str, push: float) -> list
                 velocity=frames.vector(turn @ moved), angular_velocity=frames.vector(turn @ speed)
             )  # fmt: skip
     link.add(body)
-    moments, axes = mass.diagonalized(probe.inertia)
+    heavier = burden(probe) if experiment == "force" else 1.0
+    moments, axes = mass.diagonalized(probe.inertia * heavier)
     center = np.linalg.solve(probe.link, np.append(probe.center, 1.0))[:3]
     link.add(usd_physics.MassAPI(
-        mass=probe.mass, center_of_mass=frames.vector(center), diagonal_inertia=moments, principal_axes=axes
+        mass=probe.mass * heavier, center_of_mass=frames.vector(center), diagonal_inertia=moments, principal_axes=axes
     ))  # fmt: skip
     joint = replace(facts.prim, path=probe.joint, schemas=facts.prim.schemas.copy(), materials=(), label="")
     _place(subject, probe, joint)
@@ -194,18 +202,40 @@ def _prims(subject: Subject, probe: Probe, experiment: str, push: float) -> list
         joint.add(drive.copy(target_position=target, target_velocity=0.0), probe.dof)
     if experiment == "force" and drive is not None:
         most = drive.decided("max_force") or 0.0
+        speed = math.copysign(PUSH * 100.0, _freer_side(probe))
         joint.add(
-            drive.copy(stiffness=0.0, damping=10.0 * most / PUSH, target_velocity=PUSH * 100.0, type="force"), probe.dof
+            drive.copy(stiffness=0.0, damping=10.0 * most / PUSH, target_velocity=speed, type="force"), probe.dof
         )  # fmt: skip
     return [link, joint]
 
 
+def _rooms(probe: Probe) -> tuple[float, float]:
+    """(up, down), m or rad, that a joint may go."""
+    freedom = probe.facts.freedoms[probe.axis]
+    return freedom.high - probe.start, probe.start - freedom.low
+
+
+def _freer_side(probe: Probe) -> float:
+    """1 or -1: away from the nearer limit."""
+    up, down = _rooms(probe)
+    return 1.0 if up >= down else -1.0
+
+
+def burden(probe: Probe) -> float:
+    """By how much heavier a link is made for its largest force: it meets neither a limit nor its largest speed."""
+    drive: Any = probe.facts.prim.schemas.get(f"PhysicsDriveAPI:{probe.dof}")
+    most = (drive.decided("max_force") if drive is not None else None) or 0.0
+    seconds = EXPERIMENTS["force"][0]
+    speed = probe.facts.freedoms[probe.axis].settings.max_speed
+    wanted = min(FASTEST, 0.8 * speed / seconds, 0.8 * 2.0 * max(_rooms(probe)) / seconds**2)
+    if not 0.0 < most < NO_LIMIT or not wanted > 0.0:
+        return 1.0
+    return max(1.0, most / (probe.matter * wanted))
+
+
 def coasting(probe: Probe) -> float:
     """rad/s or m/s with which a joint begins to coast: away from the nearer limit, and not as far as to the other."""
-    freedom = probe.facts.freedoms[probe.axis]
-    rooms = (freedom.high - probe.start, probe.start - freedom.low)
-    speed = min(COAST, 0.8 * max(rooms) / EXPERIMENTS["coast"][0])
-    return speed if rooms[0] >= rooms[1] else -speed
+    return _freer_side(probe) * min(COAST, 0.8 * max(_rooms(probe)) / EXPERIMENTS["coast"][0])
 
 
 def _step_of(freedom: Freedom, probe: Probe) -> float:
@@ -334,7 +364,7 @@ def terms_of(probe: Probe, model: PhysicsModel, experiment: str) -> Terms:
             authored.resolved("target_velocity"), freedom.drive.max_force, freedom.drive.acceleration,
         )  # fmt: skip
     return Terms(
-        probe.matter, settings.armature, settings.friction, settings.resistance, settings.max_speed, freedom.low,
+        probe.matter * (burden(probe) if experiment == "force" else 1.0), settings.armature, settings.friction, settings.resistance, settings.max_speed, freedom.low,
         freedom.high, settings.stiffness, settings.damping, drive.stiffness, drive.damping, drive.target_position,
         drive.target_velocity, drive.max_force, drive.acceleration, own.gravity,
         coasting(probe) if experiment == "coast" else 0.0,

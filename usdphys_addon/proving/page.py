@@ -34,7 +34,7 @@ RATE = 30
 #: In a cell that says nothing.
 NONE = "\N{EN DASH}"
 _HERE = Path(__file__).parent
-_WORDS = {"pass": "passed", "fail": "failed", "differs": "engines differ", "skipped": "not tried"}
+_WORDS = {"pass": "passed", "fail": "failed", "differs": "differs", "skipped": "not tried"}
 _COLOURS = ("#3b7dd8", "#d97706", "#7c3aed", "#0f9d76", "#c2255c")
 
 

@@ -50,6 +50,9 @@ SAG, SAG_SHARE = 0.1, 0.1
 DENSITIES = (1.0, 25000.0)
 #: By how much a moment of inertia may be more or less than that of the shapes.
 INERTIA = 30.0
+#: By how many lengths of its colliders a centre of mass may be outside of them: many robots collide with less than they
+#: are.
+OUTSIDE = 1.5
 #: Code of the rule about bodies that start inside others.
 INSIDE = "BodiesOverlap"
 _HEAL_TRIES = 60
@@ -186,7 +189,7 @@ def _odd_matter(model: PhysicsModel, path: str) -> Iterator[tuple[str, str, dict
             pose = frames.transform(body[:3, 3], frames.rotation_of(body))
             center = (pose @ np.append(own.center_of_mass, 1.0))[:3]
             outside = np.maximum(points.min(axis=0) - center, center - points.max(axis=0)).max()
-            if outside > 0.5 * float(np.ptp(points, axis=0).max()):
+            if outside > OUTSIDE * float(np.ptp(points, axis=0).max()):
                 yield "center_of_mass", (
                     f"{name} has its centre of mass {outside:.3g} m outside of its colliders."
                 ), {"outside": float(outside)}  # fmt: skip

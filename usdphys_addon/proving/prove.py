@@ -14,20 +14,22 @@ import numpy as np
 from ..core.errors import UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.units import SI, StageUnits
-from ..simulation.engine import ENGINES, PREVIEW, solvers
+from ..core.words import counted
+from ..simulation.engine import AUTOMATIC, ENGINES, PREVIEW, solvers
 from ..system.files import work_folder
-from . import compared, expectations, joints, opinions, plain
+from . import compared, expectations, joints, opinions, plain, trips
 from .certificate import Certificate, Check, digest_of
 from .compared import Rewrite, Statements
 from .expectations import Expectation
 from .opinions import Cause, Opinion
 from .runs import FLOOR, STEP, Budget, Experiment, Motion, Subject, simulated, subject_of, with_floor
+from .trips import Trip
 
 if TYPE_CHECKING:
     from ..simulation.engines.external import Poses
 
 #: Where the seconds go: the part of them that is used when a section ends, at the latest.
-SHARES = {"asset": 0.35, "words": 0.45, "joints": 0.55, "rewrites": 0.65, "engines": 0.8, "against": 0.95}
+SHARES = {"asset": 0.35, "words": 0.45, "joints": 0.5, "rewrites": 0.65, "engines": 0.8, "against": 0.95}
 #: Units that an asset is said in.
 UNITS = (StageUnits(0.01, 1.0, "Y"), StageUnits(1.0, 0.001, "Z"))
 
@@ -35,8 +37,8 @@ UNITS = (StageUnits(0.01, 1.0, "Y"), StageUnits(1.0, 0.001, "Z"))
 @dataclass(slots=True)
 class Wish:
     """What is to be proven. stage: opened stage of the file, or None. pythons: of other engines, by their key.
-    against: another model of the same asset, with words for it. sections: keys of SHARES and "expectations"; what is
-    not asked for is not in the certificate.
+    against: another model of the same asset, with words for it. trips: see `trips.trip_checks`. sections: keys of
+    SHARES and "expectations"; what is not asked for is not in the certificate.
     """
 
     file: str
@@ -48,6 +50,7 @@ class Wish:
     expected: Sequence[Expectation] = ()
     against: PhysicsModel | None = None
     against_words: str = ""
+    trips: Mapping[str, Trip | str] = field(default_factory=dict)
     sections: frozenset[str] = frozenset({*SHARES, "expectations"})
 
 
@@ -107,6 +110,7 @@ def _add_comparisons(wish: Wish, proof: Proof, budget: Budget) -> None:
     proof.motions[PREVIEW] = experiment.motion
     if "rewrites" in wanted:
         add(_rewrite_checks(wish, experiment, budget))
+        add(trips.trip_checks(wish.model, wish.trips, experiment, budget, SHARES["rewrites"]))
     if "engines" in wanted:
         share = SHARES["engines"]
         for check, key, motion in compared.engine_checks(wish.model, experiment, _engines(wish, proof), budget, share):
@@ -166,11 +170,16 @@ def _engines(wish: Wish, proof: Proof) -> dict[str, Callable[[], Motion]]:
     """What runs the asset in each engine that is here, beside the preview."""
     found: dict[str, Callable[[], Motion]] = {
         key: partial(simulated, with_floor(proof.subject), wish.seconds, engine=key)
-        for key, row in solvers().items() if key != PREVIEW and row.is_here()
+        for key in _solvers_here() if key != PREVIEW
     }  # fmt: skip
     if wish.stage is not None:
         found |= {key: partial(_in_program, wish, proof, key) for key in wish.pythons}
     return found
+
+
+def _solvers_here() -> list[str]:
+    """The engines of this process. The automatic choice is one of the others."""
+    return [key for key, row in solvers().items() if key != AUTOMATIC and row.is_here()]
 
 
 def _in_program(wish: Wish, proof: Proof, engine: str) -> Motion:
@@ -208,7 +217,7 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
     for path, why in left_out.items():
         yield Check("joints", "experiments", "skipped", f"{path} is tried with the whole asset only: {why}.", path)
     yield from _drive_checks(subject, probes)
-    engines = [key for key, row in solvers().items() if row.is_here()] + list(wish.pythons)
+    engines = [*_solvers_here(), *wish.pythons]
     tried = 0
     for experiment, (seconds, words) in joints.EXPERIMENTS.items():
         own = [probe for probe in probes if joints.applies(probe, experiment)]
@@ -222,6 +231,7 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
             if motion.problem:
                 yield Check("joints", experiment, "skipped", f"{engine}: {motion.problem}")
                 continue
+            wrong: dict[str, list[tuple[joints.Probe, joints.Outcome]]] = {}
             for probe in own:
                 if probe.path not in motion.paths:
                     yield Check("joints", experiment, "skipped", f"{engine} reports nothing of {probe.facts.path}.")
@@ -230,7 +240,9 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
                 outcome = joints.judged(probe, experiment, engine, model, motion)
                 proof.outcomes.append(outcome)
                 if not outcome.is_kept:
-                    yield _outcome_check(subject.model, probe, outcome, words)
+                    wrong.setdefault(outcome.lost, []).append((probe, outcome))
+            for group in wrong.values():
+                yield _outcome_check(subject.model, group, words)
     kept = sum(outcome.is_kept for outcome in proof.outcomes)
     if tried and kept == tried:
         yield Check("joints", "experiments", "pass", f"All {tried} experiments with joints have the right answer.")
@@ -247,19 +259,21 @@ def _bench_motion(wish: Wish, engine: str, model: PhysicsModel, seconds: float) 
         return _run_program(engine, wish.pythons[engine], file, seconds, SI)
 
 
-def _outcome_check(model: PhysicsModel, probe: joints.Probe, outcome: joints.Outcome, words: str) -> Check:
+def _outcome_check(model: PhysicsModel, group: Sequence[tuple[joints.Probe, joints.Outcome]], words: str) -> Check:
+    """Of joints that an engine moves otherwise in one experiment, and that lose the same."""
+    first, outcome = group[0]
     name = ENGINES[outcome.engine].name
-    said = joints.said_at(probe, outcome.lost)
-    causes: tuple[Cause, ...] = ()
-    message = f"{probe.facts.prim.display} does not move in {name} as its numbers say, in its {words}."
+    more = f" and {counted(len(group) - 1, 'other joint')} do" if len(group) > 1 else " does"
+    message = f"{first.facts.prim.display}{more} not move in {name} as the numbers say, in the {words}."
     if outcome.lost:
-        message += f" It moves as if there were no {outcome.lost}."
-    if said is not None:
-        causes = (opinions.cause_alone(model, Opinion(probe.facts.path, *said)),)
-    data = {"engine": outcome.engine, "experiment": outcome.experiment, "wanted": outcome.wanted, "got": outcome.got,
-            "seconds": outcome.time, "lost": outcome.lost}  # fmt: skip
+        message += f" It is as if there were no {outcome.lost}."
+    said = [(probe.facts.path, place) for probe, one in group if (place := joints.said_at(probe, one.lost)) is not None]
+    causes = tuple(opinions.cause_alone(model, Opinion(path, *place)) for path, place in said)
+    rows = [{"joint": probe.facts.path, "wanted": one.wanted, "got": one.got, "seconds": one.time}
+            for probe, one in group]  # fmt: skip
+    data = {"engine": outcome.engine, "experiment": outcome.experiment, "lost": outcome.lost, "joints": rows}
     fix = f"Do without it, or choose an engine that has it: {name} does not." if outcome.lost else ""
-    return Check("joints", outcome.experiment, "differs", message, probe.facts.path, causes, fix, data)
+    return Check("joints", outcome.experiment, "differs", message, first.facts.path, causes, fix, data)
 
 
 def _drive_checks(subject: Subject, probes: Sequence[joints.Probe]) -> Iterator[Check]:

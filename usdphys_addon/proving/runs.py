@@ -6,7 +6,8 @@ All numbers are SI, radians, Z up. A deviation of a body counts in metres: of it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -79,6 +80,17 @@ class Motion:
         """(4, 4) of a body at a frame."""
         row = self.paths.index(path)
         return frames.transform(self.positions[frame, row], frames.matrix_of(self.rotations[frame, row]))
+
+    def only(self, paths: Sequence[str]) -> Motion:
+        """The motion of some of the bodies, in this order."""
+        if tuple(paths) == self.paths:
+            return self
+        rows = [self.paths.index(path) for path in paths]
+        velocities = self.velocities[:, rows] if self.velocities.size else self.velocities
+        return replace(
+            self, paths=tuple(paths), positions=self.positions[:, rows], rotations=self.rotations[:, rows],
+            velocities=velocities,
+        )  # fmt: skip
 
 
 def simulated(model: PhysicsModel, seconds: float, *, engine: str = PREVIEW, quality: str = NORMAL) -> Motion:
@@ -282,6 +294,14 @@ class Experiment:
         steps = np.linalg.norm(np.diff(self.motion.positions, axis=0), axis=2)
         steps = steps + self.radii * angles(self.motion.rotations[1:], self.motion.rotations[:-1])
         self.ways = np.vstack([np.zeros(len(self.radii)), np.cumsum(steps, axis=0)])
+
+    def only(self, paths: Collection[str]) -> Experiment:
+        """The experiment with some of its bodies."""
+        rows = [row for row, path in enumerate(self.motion.paths) if path in paths]
+        result = copy.copy(self)
+        result.motion = self.motion.only([self.motion.paths[row] for row in rows])
+        result.radii, result.sensitivity, result.ways = self.radii[rows], self.sensitivity[:, rows], self.ways[:, rows]
+        return result
 
     @property
     def chaos(self) -> str:

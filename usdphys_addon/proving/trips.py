@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Round trips: an asset that is written in another format and read again moves as before, or its format says why not.
+
+Formats place a body where they like (a URDF link is where its joint is), so frames of bodies are made alike first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..core import frames, mass, matching
+from ..core.errors import UsdPhysError
+from ..core.frames import Matrix
+from ..core.model import PhysicsModel, Prim
+from ..core.rules.base import Issue
+from ..core.schema import split_applied
+from ..core.schemas import usd_physics
+from ..core.validate import validate
+from ..core.words import counted
+from . import opinions
+from .certificate import Check
+from .compared import Known, Statements, on, partings_of
+from .opinions import Opinion
+from .runs import FLOOR, Budget, Experiment, radius_of, subject_of, with_floor
+
+#: A model of the asset after a round trip, while a block runs, with what writing and reading could not keep.
+Trip = Callable[[], AbstractContextManager[tuple[PhysicsModel, list[Issue]]]]
+SECTION = "rewrites"
+#: m, and part of its radius: a body that moves by less stands still.
+STILL = 1e-3
+
+
+def trip_checks(
+    model: PhysicsModel, trips: Mapping[str, Trip | str], experiment: Experiment, budget: Budget, share: float
+) -> Iterator[Check]:
+    """Whether an asset moves alike after each round trip. trips: by the name of the format; a text says why one is left
+    out. experiment: of the model.
+
+    What the format itself names as not kept makes the engines differ, and is no failure of the asset.
+    """
+    with np.errstate(all="ignore"):
+        known = {(issue.code, issue.path) for issue in validate(model)} if trips else set()
+    for name, trip in trips.items():
+        if isinstance(trip, str):
+            yield Check(SECTION, name, "skipped", trip)
+            continue
+        if not budget.has(share):
+            yield Check(SECTION, name, "skipped", f"There was no time for the round trip through {name}.")
+            continue
+        try:
+            with trip() as (other, found):
+                issues = [issue for issue in found if (issue.code, issue.path) not in known]
+                yield from _one_trip(model, other, name, issues, experiment, budget, share)
+        except UsdPhysError as error:
+            yield Check(SECTION, name, "skipped", f"It cannot be said in {name}: {error}")
+
+
+def _one_trip(
+    model: PhysicsModel, other: PhysicsModel, name: str, issues: list[Issue], experiment: Experiment, budget: Budget,
+    share: float,
+) -> Iterator[Check]:  # fmt: skip
+    one, other = matching.apart(model), matching.apart(other)
+    moves = matching.matches(one, other)
+    other = rebased(one, with_sides_of(one, other.renamed(moves) if moves else other))
+    said = Statements(one, other, f"after a round trip through {name}", SECTION, name)
+    candidates = opinions.differences(one, other)
+    failed = False
+    for check in [*_missing(said, experiment), *_parted(said, candidates, experiment, budget, share)]:
+        failed = True
+        told = _told(one, check, issues)
+        yield check if told is None else replace(
+            check, status="differs", message=f"{check.message} {name} does not keep it: {told.message}", fix=told.fix
+        )  # fmt: skip
+    if failed:
+        return
+    if not budget.has(share):
+        yield Check(SECTION, name, "skipped", f"There was no time to compare it {said.words}.")
+        return
+    message = f"It moves alike {said.words}{experiment.chaos}."
+    if issues:
+        message += f" {name} names {counted(len(issues), 'thing')} that it does not keep, or says otherwise."
+    yield Check(SECTION, name, "pass", message)
+
+
+def _missing(said: Statements, experiment: Experiment) -> Iterator[Check]:
+    """Bodies that are gone. One that does not move, as what is fixed to the world, may be a part of the world."""
+    motion = experiment.motion
+    for row, path in enumerate(motion.paths):
+        if path not in said.other.bodies and experiment.ways[-1, row] > STILL * max(1.0, experiment.radii[row]):
+            prim = said.one.prims[path]
+            yield Check(SECTION, said.name, "fail", f"{prim.display} is missing {said.words}.", path)
+
+
+def _parted(
+    said: Statements, candidates: list[Opinion], experiment: Experiment, budget: Budget, share: float
+) -> Iterator[Check]:
+    try:
+        floor = with_floor(subject_of(said.other)).prims.get(FLOOR)
+    except (UsdPhysError, ValueError, ArithmeticError) as error:
+        yield Check(SECTION, said.name, "fail", f"It cannot be simulated {said.words}: {error}")
+        return
+    if (floor is None) != (FLOOR not in experiment.model.prims):
+        # Both stand on the floor of the second one, or on none.
+        experiment = Experiment(on(said.one, floor), experiment.seconds)
+    both = experiment.only(said.other.bodies)
+    if both.motion.paths:
+        yield from partings_of(said, Known(candidates), both, floor, budget, share)
+
+
+def with_sides_of(one: PhysicsModel, other: PhysicsModel) -> PhysicsModel:
+    """The second model with joints of one degree of freedom the way round that they are in the first."""
+    result = other.copied()
+    for path, prim in other.joints.items():
+        here: Any = one.prims[path].get(usd_physics.Joint) if path in one.prims else None
+        joint: Any = prim.get(usd_physics.Joint)
+        if here is None or not isinstance(joint, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
+            continue
+        bodies = [_body_of(one, here, side) for side in (0, 1)]
+        if bodies[0] == bodies[1] or [_body_of(other, joint, side) for side in (1, 0)] != bodies:
+            continue
+        changes = {f"{name}{side}": getattr(joint, f"{name}{1 - side}")
+                   for name in ("body", "local_pos", "local_rot") for side in (0, 1)}  # fmt: skip
+        changes |= {"lower_limit": _negated(joint.upper_limit), "upper_limit": _negated(joint.lower_limit)}
+        for name, value in prim.schemas.items():
+            if value is joint:
+                result.prims[path].schemas[name] = joint.copy(**changes)
+            elif isinstance(value, usd_physics.DriveAPI):
+                result.prims[path].schemas[name] = value.copy(
+                    target_position=_negated(value.target_position), target_velocity=_negated(value.target_velocity)
+                )  # fmt: skip
+    return result
+
+
+def _negated(value: Any) -> Any:
+    return None if value is None else -value
+
+
+def _body_of(model: PhysicsModel, joint: Any, side: int) -> str:
+    """Path of the body that a side of a joint is on; "" for the world and what stands in it."""
+    target = next(iter(getattr(joint, f"body{side}") or ()), "")
+    body = model.body_of(target)
+    return "" if body is None else body.path
+
+
+def _told(model: PhysicsModel, check: Check, issues: Sequence[Issue]) -> Issue | None:
+    """What a format says about the cause of a check; about the part of its body, where no cause is found.
+
+    Of several the one with most of the words for it.
+    """
+    wanted = [cause.path for cause in check.causes]
+    part: list[str] = []
+    if not wanted:
+        wanted = [check.path]
+        found = next((one for one in subject_of(model).parts if check.path in one.bodies), None)
+        part = found.prims(model) if found is not None else []
+    words = {name for cause in check.causes for name in cause.attribute.split(", ")}
+    words |= {
+        name for cause in check.causes if cause.path in model.prims
+        for name, value in model.prims[cause.path].schemas.items()
+        if words & {attribute.usd_name(split_applied(name)[1]) for attribute, _ in value.authored()}
+    }  # fmt: skip
+    for names in (wanted, part):
+        about = [issue for issue in issues if any(_is_about(model, issue, name) for name in names)]
+        if about:
+            return max(about, key=lambda issue: sum(word in issue.message for word in words))
+    return None
+
+
+def _is_about(model: PhysicsModel, issue: Issue, path: str) -> bool:
+    prim = model.prims.get(path)
+    names = {path, path.removesuffix("_collider")} | ({prim.label, prim.name} if prim is not None else set())
+    words = {word.strip("'\".,:;()") for word in issue.message.split()}
+    said = {issue.path, issue.label} - {""}
+    return bool(names & (said | words)) or any(one.endswith(f"/{path.rpartition('/')[2]}") for one in said)
+
+
+def rebased(model: PhysicsModel, other: PhysicsModel) -> PhysicsModel:
+    """The second model with the frames of its bodies where the first model has them, if the matter is at one place.
+
+    What is said in these frames is said anew, so that it moves as before.
+    """
+    result = other.copied()
+    moved: dict[str, Matrix] = {}
+    for path, prim in model.bodies.items():
+        there = result.bodies.get(path)
+        if there is None or there.get(usd_physics.CollisionAPI) is not None:
+            continue
+        if not np.allclose(there.world, prim.world, rtol=0.0, atol=1e-9) and _is_same_matter(model, other, path):
+            moved[path] = there.world
+            _say_anew(result, path, prim.world)
+    for path, prim in result.joints.items():
+        joint: Any = prim.get(usd_physics.Joint)
+        changes: dict[str, Any] = {}
+        for side in (0, 1):
+            target = next(iter(getattr(joint, f"body{side}") or ()), "")
+            if target in moved:
+                pose = (joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}"))
+                frame = frames.world_frame(moved[target], *pose)
+                place, turn = frames.local_frame(result.prims[target].world, frame)
+                changes |= {f"local_pos{side}": place, f"local_rot{side}": turn}
+            elif path in model.joints:
+                own = model.prims[path].get(usd_physics.Joint)
+                changes |= _in_the_world(model, other, own, joint, side)
+                for name in changes.get(f"body{side}") or ():
+                    if name not in result.prims:
+                        result.add(Prim(name, world=model.prims[name].world.copy()))
+        if changes:
+            name = next(key for key, value in prim.schemas.items() if value is joint)
+            result.prims[path].schemas[name] = joint.copy(**changes)
+    return result
+
+
+def _in_the_world(one: PhysicsModel, other: PhysicsModel, here: Any, there: Any, side: int) -> dict[str, Any]:
+    """What a side of a joint on what stands says there, said in what the first model has there."""
+    own, target = ((next(iter(getattr(joint, f"body{side}") or ()), "")) for joint in (here, there))
+    if own == target or (own and own not in one.prims) or _body_of(one, here, side) or _body_of(other, there, side):
+        return {}
+    spaces = [model.prims[path].world if path in model.prims else None for model, path in ((one, own), (other, target))]
+    pose = (there.resolved(f"local_pos{side}"), there.resolved(f"local_rot{side}"))
+    place, turn = frames.local_frame(spaces[0], frames.world_frame(spaces[1], *pose))
+    return {f"body{side}": getattr(here, f"body{side}"), f"local_pos{side}": place, f"local_rot{side}": turn}
+
+
+def _say_anew(model: PhysicsModel, path: str, world: Matrix) -> None:
+    """Give a body another frame, and say its mass and velocities in that."""
+    prim = model.prims[path]
+    turn = frames.rotation_of(world).T @ frames.rotation_of(prim.world)
+    for name, value in list(prim.schemas.items()):
+        if isinstance(value, usd_physics.MassAPI):
+            changes: dict[str, Any] = {}
+            center = value.decided("center_of_mass")
+            if center is not None:
+                place = prim.world @ np.append(center, 1.0)
+                changes["center_of_mass"] = frames.vector(np.linalg.solve(world, place)[:3])
+            if value.principal_axes is not None or value.diagonal_inertia is not None:
+                w, *imaginary = value.resolved("principal_axes")
+                is_said = abs(w) > 1e-6 or float(np.linalg.norm(imaginary)) > 1e-6
+                own = frames.matrix_of((w, *imaginary)) if is_said else np.eye(3)
+                changes["principal_axes"] = frames.quaternion_of(turn @ own)
+            prim.schemas[name] = value.copy(**changes)
+        elif isinstance(value, usd_physics.RigidBodyAPI):
+            speeds = {one: getattr(value, one) for one in ("velocity", "angular_velocity")}
+            prim.schemas[name] = value.copy(**{
+                one: frames.vector(turn @ np.asarray(speed)) for one, speed in speeds.items() if speed is not None
+            })  # fmt: skip
+    prim.world = world.copy()
+
+
+def _is_same_matter(one: PhysicsModel, other: PhysicsModel, path: str) -> bool:
+    """Whether the centre of mass and the moments of a body are at the same place in the world in two models."""
+    found = []
+    for model in (one, other):
+        world, weight = model.prims[path].world, mass.mass_properties(model, path)
+        pose = frames.transform(world[:3, 3], frames.rotation_of(world))
+        center = (pose @ np.append(weight.center_of_mass, 1.0))[:3]
+        found.append((center, pose[:3, :3] @ weight.inertia @ pose[:3, :3].T))
+    room = 1e-5 + 1e-3 * radius_of(one, path)
+    size = float(np.abs(found[0][1]).max()) or 1.0
+    return bool(
+        np.linalg.norm(found[0][0] - found[1][0]) <= room and np.allclose(found[0][1], found[1][1], atol=0.02 * size)
+    )
