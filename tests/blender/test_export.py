@@ -482,21 +482,146 @@ def test_animated_bodies_keep_their_world_poses(tmp_path, hierarchy, moving):
 # --------------------------------------------------------------------------- Blender's own export, with the hook
 
 
+NAMELESS = {"author_blender_name": False}
+VIEWPORT = {"evaluation_mode": "VIEWPORT"}
+
+
+@pytest.mark.parametrize("options", [{}, VIEWPORT, NAMELESS], ids=str)
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_native_export(tmp_path, hook, suffix):
+def test_native_export(tmp_path, hook, suffix, options):
+    """The floor is hidden in renders."""
     robot()
-    check_robot(native_export(tmp_path / f"robot{suffix}", evaluation_mode="VIEWPORT"))
+    check_robot(native_export(tmp_path / f"robot{suffix}", **options))
 
 
-def test_native_export_names_the_colliders_that_renders_do_not_show(tmp_path, hook, capfd):
-    body = scenes.make_body(scenes.add("Body"))
-    scenes.make_collider(scenes.add_box("Guide", parent=body, hide_render=True))
-    assert not prims_of(native_export(tmp_path / "renders.usda")).get("Guide")
+def seen_by_usd(stage: Usd.Stage) -> dict[str, Any]:
+    """What the file says of each collider, by its path, in metres and Z up: type, purpose, body, box around it."""
+    unit = UsdGeom.GetStageMetersPerUnit(stage)
+    turn = np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]]) if UsdGeom.GetStageUpAxis(stage) == "Y" else np.eye(3)
+    cache = UsdGeom.BBoxCache(Usd.TimeCode.Default(), ["default", "guide", "render", "proxy"])
+    found = {}
+    for prim in stage.Traverse():
+        if prim.HasAPI(UsdPhysics.CollisionAPI):
+            box = cache.ComputeWorldBound(prim).ComputeAlignedRange()
+            corners = np.array([turn @ np.array(box.GetCorner(index)) * unit for index in range(8)])
+            body = prim
+            while body and not body.HasAPI(UsdPhysics.RigidBodyAPI):
+                body = body.GetParent()
+            bounds = tuple(np.round([corners.min(0), corners.max(0)], 4).ravel() + 0.0)
+            purpose = UsdGeom.Imageable(prim).ComputePurpose()
+            found[str(prim.GetPath())] = (prim.GetTypeName(), purpose, str(body.GetPath()) if body else "", bounds)
+    return found
+
+
+HIDDEN_OPTIONS = [
+    {}, NAMELESS, {"root_prim_path": ""}, {"root_prim_path": "/a/b"}, {"merge_parent_xform": True},
+    {"convert_orientation": True, "export_global_forward_selection": "NEGATIVE_Z", "export_global_up_selection": "Y"},
+    {"convert_scene_units": "CENTIMETERS"}, {"use_instancing": True},
+    {
+        "convert_scene_units": "CENTIMETERS", "root_prim_path": "", "convert_orientation": True,
+        "export_global_forward_selection": "NEGATIVE_Z", "export_global_up_selection": "Y",
+    },
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", HIDDEN_OPTIONS, ids=str)
+def test_native_export_has_the_physics_that_renders_do_not_show(tmp_path, hook, capfd, options):
+    """With its default settings as with those of the viewport, whatever hides it: object, collection or instancer."""
+    turned = {"rotation_euler": (0.3, -0.5, 1.1)}
+    body = scenes.make_body(scenes.add_box("Body", (0.1, 0.2, 0.3), location=(1, 2, 3), **turned))
+    guide = scenes.add_box("Guide", (0.4, 0.3, 0.2), parent=body, location=(0.5, 0, 0), hide_render=True, **turned)
+    scenes.make_collider(guide).approximation = "convexHull"
+    guide.data.materials.append(scenes.physics_material("Ice", static_friction=0.1))
+    inner = scenes.add_box("Inner", (0.1, 0.1, 0.1), parent=guide, location=(0, 0, 0.5), scale=(1, 2, 3))
+    scenes.make_collider(inner)
+    inner.hide_render = True
+    shape = scenes.add("Shape", parent=body, location=(0, 0, -0.5))
+    scenes.make_collider(shape, "SPHERE", radius=0.25)
+    shape.hide_render = True
+    collection = scenes.new_collection("Colliders")
+    bpy.context.scene.collection.children.link(collection)
+    collection.hide_render = True
+    proxy = scenes.solid("Proxy", collection=collection, location=(-2, 0, 1), **turned)
+    scenes.add_joint("Hinge", "REVOLUTE", proxy, body, location=(0, 1, 2))
+    proxy.usdphys.colliders[0].approximation = "convexHull"
+    floor = scenes.add_box("Floor", (5, 5, 0.1), hide_render=True)
+    scenes.make_collider(floor)
+    kit = scenes.new_collection("Kit")
+    part = scenes.make_body(scenes.add_box("Part", collection=kit))
+    scenes.make_collider(scenes.add_box("Hull", collection=kit, parent=part, location=(0, 0, 1), hide_render=True))
+    scenes.add_instance("One", kit, location=(10, 0, 0), **turned)
+    as_rendered = native_export(tmp_path / "renders.usda", **options)
     printed = capfd.readouterr().out
-    assert "'Guide' is hidden in renders" in printed and "Choose Viewport in Use Settings For" in printed
-    stage = native_export(tmp_path / "viewport.usda", evaluation_mode="VIEWPORT")
-    assert any("PhysicsCollisionAPI" in applied(prim) for prim in Usd.PrimRange(prim_of(stage, "Guide")))
+    assert "error" not in printed and "out." not in printed
+    expected = seen_by_usd(native_export(tmp_path / "viewport.usda", **options, **VIEWPORT))
+    found = seen_by_usd(as_rendered)
+    assert len(found) == 6
+    assert sorted(map(repr, found.values())) == sorted(map(repr, expected.values()))
+    assert [applied(prim) for prim in as_rendered.Traverse() if prim.IsA(UsdPhysics.Joint)] == [[]]
+    (joint,) = [prim for prim in as_rendered.Traverse() if prim.IsA(UsdPhysics.Joint)]
+    assert all(as_rendered.GetPrimAtPath(targets(joint, f"physics:body{side}")[0]) for side in (0, 1))
+    hulls = [prim for prim in as_rendered.Traverse() if prim.GetName() == "Guide" and prim.IsA(UsdGeom.Mesh)]
+    assert [bound(hull).GetAttribute("physics:staticFriction").Get() for hull in hulls] == [pytest.approx(0.1)]
+
+
+def test_native_export_names_hidden_physics_in_instances_of_instances(tmp_path, hook, capfd):
+    """Blender numbers what it instances, without what is hidden: whose it is cannot be told."""
+    kit, outer = scenes.new_collection("Kit"), scenes.new_collection("Outer")
+    part = scenes.make_body(scenes.add_box("Part", collection=kit))
+    scenes.make_collider(scenes.add_box("Hull", collection=kit, parent=part, hide_render=True))
+    scenes.add_instance("Inner", kit, collection=outer)
+    scenes.add_instance("Top", outer)
+    native_export(tmp_path / "renders.usda")
+    printed = capfd.readouterr().out
+    assert "'Hull' is hidden in renders" in printed and "Choose Viewport in Use Settings For" in printed
+    stage = native_export(tmp_path / "viewport.usda", **VIEWPORT)
+    assert len(seen_by_usd(stage)) == 1
     assert "hidden in renders" not in capfd.readouterr().out
+
+
+def test_native_export_of_a_selection_leaves_hidden_physics_out_that_is_not_selected(tmp_path, hook):
+    body, other = scenes.make_body(scenes.add_box("Body")), scenes.add_box("Other", location=(9, 0, 0))
+    scenes.make_collider(scenes.add_box("Guide", parent=body, hide_render=True))
+    for name in ("Floor", "Wall"):
+        scenes.make_collider(scenes.add_box(name, hide_render=True))
+    scenes.make_collider(scenes.add_box("OfOther", parent=other, hide_render=True))
+    for name in ("Body", "Wall"):
+        bpy.data.objects[name].select_set(True)
+    stage = native_export(tmp_path / "part.usda", selected_objects_only=True)
+    assert set(prims_of(stage)) == {"Body", "Guide", "Wall"}
+    assert set(prims_of(native_export(tmp_path / "all.usda"))) == {"Body", "Guide", "Wall", "Floor", "Other", "OfOther"}
+
+
+def test_native_export_of_a_collection_leaves_hidden_physics_of_others_out(tmp_path, hook):
+    kit = scenes.new_collection("Kit")
+    bpy.context.scene.collection.children.link(kit)
+    body = scenes.make_body(scenes.add_box("Body", collection=kit))
+    scenes.make_collider(scenes.add_box("Guide", collection=kit, parent=body, hide_render=True))
+    scenes.add_box("Other", location=(9, 0, 0))
+    scenes.make_collider(scenes.add_box("Floor", hide_render=True))
+    stage = native_export(tmp_path / "kit.usda", collection="Kit")
+    assert set(prims_of(stage)) == {"Body", "Guide"}
+
+
+def test_native_export_names_hidden_animation_that_it_cannot_write(tmp_path, hook, capfd):
+    """What is hidden on a body that moves is where it is on the body."""
+    body = scenes.make_body(scenes.add_box("Body"))
+    guide = scenes.add_box("Guide", parent=body, hide_render=True)
+    fixed = scenes.add_box("Fixed", parent=body, hide_render=True, location=(0, 0, 3))
+    for obj in (guide, fixed):
+        scenes.make_collider(obj)
+    for frame, place in ((1, 0.5), (20, 4.0)):
+        for obj in (body, guide):
+            obj.location.x = place
+            obj.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_end = 20
+    bpy.context.scene.frame_set(1)
+    stage = native_export(tmp_path / "moving.usda", export_animation=True)
+    assert "'Guide' is hidden in renders, so its pose was written without its animation" in capfd.readouterr().out
+    for name, place in (("Guide", (0.5, 0, 0)), ("Fixed", (0, 0, 3))):
+        local = UsdGeom.Xformable(prim_of(stage, name)).GetLocalTransformation()
+        assert np.allclose(local.ExtractTranslation(), place, atol=1e-6)
+    assert len(prim_of(stage, "Body").GetAttribute("xformOp:translate").GetTimeSamples()) > 1
 
 
 def test_native_export_without_the_hook(tmp_path, no_hook):
@@ -563,9 +688,6 @@ def test_native_merged_transforms(tmp_path, hook):
 
 
 NAMES = ("A.001", "A_001", "1x", "é", "PhysicsScene", "Ca fé 2", "CollisionGroups", "_materials")
-
-
-NAMELESS = {"author_blender_name": False}
 
 
 @pytest.mark.parametrize(

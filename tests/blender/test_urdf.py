@@ -633,6 +633,34 @@ def test_images_of_a_robot_go_along_and_the_file_is_whole_in_another_place(tmp_p
     )  # fmt: skip
 
 
+def test_blenders_own_export_has_the_colliders_of_a_robot_at_its_default_settings(tmp_path) -> None:
+    """They are hidden in renders, and so are the defaults of that export."""
+    from pxr import Usd, UsdGeom, UsdPhysics
+
+    shapes = ('<box size="1 2 3"/>', '<sphere radius="2"/>', '<cylinder radius="1" length="4"/>')
+    parts = "".join(
+        f'<collision><origin xyz="{index} 0 1" rpy="0.1 0.2 0.3"/><geometry>{shape}</geometry></collision>'
+        for index, shape in enumerate(shapes)
+    )
+    joint = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><origin xyz="0 0 5"/></joint>'
+    file = tmp_path / "r.urdf"
+    file.write_text(f'<robot name="r"><link name="a">{parts}</link><link name="b">{parts}</link>{joint}</robot>')
+    urdf_import.import_urdf(bpy.context, file, robot_files.RobotOptions())
+    stages = []
+    for name, options in (("renders", {}), ("viewport", {"evaluation_mode": "VIEWPORT"})):
+        bpy.ops.wm.usd_export(filepath=str(tmp_path / f"{name}.usda"), **options)
+        stages.append(Usd.Stage.Open(str(tmp_path / f"{name}.usda")))
+    facts = [
+        sorted(
+            (str(prim.GetPath()), prim.GetTypeName(), prim.GetAppliedSchemas(), UsdGeom.Imageable(prim).ComputePurpose())
+            for prim in stage.Traverse() if prim.HasAPI(UsdPhysics.CollisionAPI)
+        )
+        for stage in stages
+    ]  # fmt: skip
+    assert len(facts[0]) == 6 and {fact[3] for fact in facts[0]} == {"guide"}
+    assert facts[0] == facts[1]
+
+
 @pytest.mark.parametrize(("given", "wanted"), [((), "hold"), (("drives",), "effort")])
 def test_a_robot_holds_its_pose_where_a_window_asks_and_nothing_else_is_chosen(tmp_path, given, wanted) -> None:
     file = tmp_path / "robot.urdf"

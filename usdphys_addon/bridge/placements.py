@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import bpy
@@ -25,7 +26,8 @@ class Placement:
 
     obj: the original. evaluated: its evaluated copy. physics: its properties. touched: its keys, the groups ever
     set, cached because asking Blender is slow. instance: (instancer, persistent id of the instancer within it)
-    shared by all that one collection instance brings; None for plain objects. name: expected prim name.
+    shared by all that one collection instance brings; None for plain objects. name: expected prim name. is_left_out:
+    hidden in renders, so that an export for renders has no prim for it; see `ScenePlacements.gather`.
     """
 
     obj: bpy.types.Object
@@ -39,6 +41,7 @@ class Placement:
     chain: Chain = ()
     path: str = ""
     geometry: str = ""
+    is_left_out: bool = False
     #: Of the objects that are read like this one; see `bridge.copied`.
     group: Any = None
     _matrix: Matrix | None = None
@@ -97,6 +100,20 @@ def _set_matrices(placements: list[Placement], depsgraph: bpy.types.Depsgraph) -
             placement._matrix, placement._turn = matrix
 
 
+def _plain_objects(depsgraph: bpy.types.Depsgraph) -> Iterator[Any]:
+    """The original objects that a depsgraph shows, without instances."""
+    for instance in depsgraph.object_instances:
+        if not instance.is_instance:
+            yield instance.object.original
+
+
+def _hides_in_renders(obj: bpy.types.Object, collections: Container[Any]) -> bool:
+    """True if an object is hidden in renders. collections: that are hidden there."""
+    if obj.hide_render or (obj.is_instancer and not obj.show_instancer_for_render):
+        return True
+    return any(collection in collections for collection in obj.users_collection)
+
+
 class ScenePlacements:
     """The placements of all objects that a depsgraph shows, once `gather` has read it.
 
@@ -112,25 +129,72 @@ class ScenePlacements:
         self._by_key: dict[tuple[object, str], Placement] = {}
         self._instancers: dict[tuple[str, tuple[int, ...]], Placement] = {}
         self._paths: set[str] = set() if sources is None else set(sources.reserved)
+        #: Objects that the viewport shows and renders do not, for which no place was found; see `gather`.
+        self.unplaced: list[Any] = []
         #: True if Blender's exporter is certain to give the expected paths: no instances, no equal prim names, no
         #: names remembered from an import, no parents that are not exported.
         self.are_certain = True
 
-    def gather(self, depsgraph: bpy.types.Depsgraph) -> None:
-        """Add all objects, and find their paths. Only once: placements are not replaced."""
+    def gather(self, depsgraph: bpy.types.Depsgraph, hidden_among: bpy.types.Depsgraph | None = None) -> None:
+        """Add all objects, and find their paths. Only once: placements are not replaced.
+
+        hidden_among: shows objects, too, which are hidden in the other one, a depsgraph for renders. They are added as
+        left out.
+        """
         for instance in depsgraph.object_instances:
             self._add(instance)
+        if hidden_among is not None:
+            self._add_hidden(depsgraph, hidden_among)
         plain = [placement for placement in self.all if placement.touched and placement.instance is None]
         if 2 * len(plain) > len(self.all):
             _set_matrices(plain, depsgraph)
         for placement in self.all:
             self._locate(placement)
 
+    def _add_hidden(self, depsgraph: bpy.types.Depsgraph, viewport: bpy.types.Depsgraph) -> None:
+        """Add what the viewport shows and renders do not, where the object or the instancer above it is known."""
+        known, before = set(self._by_key), len(self.all)
+        collections = {
+            inner for one in bpy.data.collections if one.hide_render for inner in (one, *one.children_recursive)
+        }
+        is_of_part = any(
+            not _hides_in_renders(obj, collections)
+            for obj in _plain_objects(viewport) if (None, obj.name_full) not in known
+        )  # fmt: skip
+        for instance in viewport.object_instances:
+            self._add(instance, partial(self._is_new, known, is_of_part=is_of_part))
+        is_same_frame = depsgraph.scene_eval.frame_current_final == viewport.scene_eval.frame_current_final
+        for placement in self.all[before:]:
+            placement.is_left_out = True
+            self.are_certain = False
+            above: Any = placement.evaluated.parent
+            parent = self._by_key.get((None, above.original.name_full)) if above is not None else None
+            if parent is not None and placement.instance is None and not is_same_frame:
+                local = np.linalg.inv(np.array(above.matrix_world)) @ np.array(placement.evaluated.matrix_world)
+                placement._matrix = parent.matrix @ local
+
+    def _is_new(self, known: Container[Any], original: bpy.types.Object, key: Any, *, is_of_part: bool) -> bool:
+        """True for an object of the viewport that the renders lack.
+
+        is_of_part: the export is of a part of the scene, to which only that belongs whose parent does.
+        """
+        if (key, original.name_full) in known:
+            return False
+        if key is None:
+            above = original.parent
+            has_parent = above is not None and (None, above.name_full) in self._by_key
+            return has_parent or not is_of_part
+        # Blender counts what it instances, and leaves out what is hidden: ids of deeper instancers are not the same.
+        is_placed = not key[1] and (None, key[0]) in self._by_key
+        if not is_placed:
+            self.unplaced.append(original)
+        return is_placed
+
     def _stored(self, placement: Placement) -> Placement:
         """The object that stands for a new placement."""
         return placement
 
-    def _add(self, instance: Any) -> None:
+    def _add(self, instance: Any, wanted: Callable[[bpy.types.Object, Any], bool] | None = None) -> None:
         keep = self.keep
         if instance.is_instance:
             evaluated = instance.instance_object
@@ -150,6 +214,8 @@ class ScenePlacements:
             if keep is not None and not keep(original):
                 return
             ids, key, name = (), None, ""
+        if wanted is not None and not wanted(original, key):
+            return
         # The matrix of an instance is valid only during this step of the iteration.
         matrix = None if key is None else instance.matrix_world.copy()
         physics = original.usdphys

@@ -39,13 +39,16 @@ def read_scene(
     keep: Callable[[Object], bool] | None = None,
     meters: float | None = None,
     sources: SourcePaths | None = None,
+    hidden_among: Depsgraph | None = None,
 ) -> SceneReading:
     """The physics of all objects that a depsgraph shows, or of those that `keep` accepts.
 
     meters: length of a Blender unit; by default that of the scene. sources: give imported things their paths in the
-    source of the scene.
+    source of the scene. hidden_among: see `ScenePlacements.gather`.
     """
-    return finished(read_steps(depsgraph, root=root, keep=keep, meters=meters, sources=sources))
+    return finished(
+        read_steps(depsgraph, root=root, keep=keep, meters=meters, sources=sources, hidden_among=hidden_among)
+    )
 
 
 def read_steps(
@@ -55,11 +58,12 @@ def read_steps(
     keep: Callable[[Object], bool] | None = None,
     meters: float | None = None,
     sources: SourcePaths | None = None,
+    hidden_among: Depsgraph | None = None,
 ) -> Steps[SceneReading]:
     """`read_scene` in steps. They hold evaluated objects: no step may follow a change of the scene."""
     scene: Any = depsgraph.scene.original
     placements = ScenePlacements(root.rstrip("/"), keep, sources)
-    placements.gather(depsgraph)
+    placements.gather(depsgraph, hidden_among)
     context = ReadingContext(lambda: scene, placements, root, meters)
     reader = SceneReader(context, ColliderReader(context, ColliderShapes()), keep=keep)
     most = 2 * len(context.placements.all) + 10
@@ -190,6 +194,8 @@ class SceneReader:
         return (self.hidden_steps or self.find_hidden)(self.report_hidden)
 
     def find_hidden(self, report: Callable[[Any], None]) -> Iterator[None]:
+        for obj in dict.fromkeys(filter(props.is_physical, self.context.placements.unplaced)):
+            self.report_hidden_in_renders(obj)
         plain = [placement for placement in self.context.placements.all if placement.instance is None]
         objects = self.context.scene.objects
         if len(plain) == len(objects):
@@ -209,16 +215,19 @@ class SceneReader:
             )  # fmt: skip
             return
         if obj.hide_render and obj.visible_get():
-            # Only a depsgraph for renders is without it: that of Blender's own export with its default settings.
-            self.context.issue(
-                "NotExported", "warning", "", obj.name,
-                f"'{obj.name}' is hidden in renders, so an export with the settings for renders leaves it out.",
-                "Choose Viewport in Use Settings For, or File > Export > USD Physics.",
-            )  # fmt: skip
+            self.report_hidden_in_renders(obj)
             return
         self.context.issue(
             "NotExported", "warning", "", obj.name, f"'{obj.name}' is hidden, so its physics is left out.",
             f"Show '{obj.name}', or remove its physics.",
+        )  # fmt: skip
+
+    def report_hidden_in_renders(self, obj: Object) -> None:
+        """Report physics that only an export with the settings for renders leaves out."""
+        self.context.issue(
+            "NotExported", "warning", "", obj.name,
+            f"'{obj.name}' is hidden in renders, so an export with the settings for renders leaves it out.",
+            "Choose Viewport in Use Settings For, or File > Export > USD Physics.",
         )  # fmt: skip
 
     def read_physics_scenes(self) -> None:

@@ -35,7 +35,7 @@ from ..system import faults
 from ..system.collector import gc_paused
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing
-from . import curve_prims, image_files, stage_layout, tet_prims
+from . import curve_prims, hidden_prims, image_files, stage_layout, tet_prims
 from .blend_file import is_robot, refuse_own_files
 from .hook_calls import handled_by
 from .stage_match import StageMatcher
@@ -348,6 +348,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         return
     reading, units, hierarchy = plan
     layer = stage.GetEditTarget().GetLayer()
+    hidden_prims.write(stage, export_context, reading, units, job.issues)
     job.issues += tet_prims.write(layer)
     curve_prims.write(layer)
     is_imported = bool(scene.usdphys.source.filepath)
@@ -407,7 +408,9 @@ def _plan(stage: Usd.Stage, depsgraph: Any, job: _Job) -> tuple[SceneReading, St
         return job.reading, job.options.units, job.options.hierarchy
     _warn_of_unit_scale(depsgraph)
     job.issues += authored_poses.issues_of_export()
-    reading = scene_read.read_scene(depsgraph, root=_root_path(stage), meters=1.0)
+    reading = scene_read.read_scene(
+        depsgraph, root=_root_path(stage), meters=1.0, hidden_among=hidden_prims.viewport_of(depsgraph)
+    )
     if not reading.model.prims:
         return None
     wanted, hierarchy = stage_options(depsgraph.scene.original)
