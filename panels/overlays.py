@@ -28,7 +28,7 @@ def _draw_parts(layout: UILayout, settings: PropertyGroup) -> None:
         fitting.prop(layout, settings, "joint_size")
     fitting.choice(layout, settings, "filtered_pairs", text="Filters")
     fitting.choice(layout, settings, "articulations")
-    _ticks(layout, settings, "Preview", ("contacts", "broken", "loads"))
+    _ticks(layout, settings, "Preview", ("contacts", "broken", "loads", "energy"))
     layout.separator()
     layout.prop(settings, "use_xray")
     fitting.prop(layout, settings, "line_width")

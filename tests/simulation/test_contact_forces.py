@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.simulation.engine import PREVIEW, solver
+from usdphys_ext.usdphys_addon.simulation.engine import PREVIEW, engine_row
 from usdphys_ext.usdphys_addon.simulation.layout import EARTH_GRAVITY
 from usdphys_ext.usdphys_addon.simulation.world import World
 
@@ -17,7 +17,7 @@ ENGINES = [PREVIEW, "mujoco"]
 
 
 def world_of(file: File, engine: str) -> World:
-    if not solver(engine).is_here():
+    if not engine_row(engine).is_here():
         pytest.skip(f"{engine} is not installed")
     return World(model_in(file), engine=engine)
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core.errors import MissingDependencyError
-from usdphys_ext.usdphys_addon.simulation.engine import PREVIEW, solver
+from usdphys_ext.usdphys_addon.simulation.engine import PREVIEW, engine_row
 from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .author import METERS, File
@@ -487,7 +487,7 @@ def test_without_it_one_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPa
     for name in [name for name in sys.modules if ".simulation.mujoco" in name]:
         monkeypatch.delitem(sys.modules, name)
     with pytest.raises(MissingDependencyError, match=r"pip install mujoco==4\.0\.0 mujoco-core==4\.0\.0"):
-        solver("mujoco").load()
+        engine_row("mujoco").load()
 
 
 @needs_mujoco

@@ -44,9 +44,7 @@ class Child:
         )  # fmt: skip
         self._watch = limits.Watch(self._process.pid, self._process.kill, limits.memory(), limits.seconds())
         #: Also when it is lost, or when this process ends.
-        self.close: Callable[[], object] = weakref.finalize(
-            self, _end, self._process, self._watch, stream, self._kept
-        )
+        self.close: Callable[[], object] = weakref.finalize(self, _end, self._process, self._watch, stream, self._kept)
 
     @property
     def pid(self) -> int:

@@ -21,6 +21,7 @@ from ..core.steps import Steps, finished, part
 from ..core.validate import Issue
 from ..core.words import phrase
 from ..simulation import load_history
+from ..simulation.energies import Energies
 from ..simulation.engine import Ability, NotLiveError
 from ..simulation.live_values import LiveValues
 from ..simulation.world import World
@@ -139,6 +140,7 @@ class PreviewSession:
             # The objects show the authored poses now, so all of them must be written.
             self.shown.forget_poses()
         self._history = load_history.LoadHistory(self.world)
+        self._energies: Energies | None = None
         #: Paths of the simulated joints by the names of their objects.
         self._joint_names = {self.model.prims[path].label: path for path in self.world.joints}
         self._edited = False
@@ -233,6 +235,8 @@ class PreviewSession:
         self.led.move(context)
         self.world.step()
         self._history.note()
+        if self._energies is not None:
+            self._energies.note()
         lost = [path for path, why in self.world.unstable.items() if "not a number" in why]
         if lost:
             label = self.model.prims[lost[0]].label or lost[0]
@@ -353,8 +357,11 @@ class PreviewSession:
             ("Awake", phrase("{awake} of {count} bodies", awake=world.awake_count, count=len(self.shown.names))),
             *([("Contacts", str(self._contacts))] if world.can(Ability.TOUCHES) else []),
             ("Step", f"{world.step_milliseconds:.2f} ms"),
-            *([(world.engine_name, phrase("{delay} ms for an answer", delay=f"{world.delay:.2f}"))]
-              if world.delay else []),
+            *(
+                [(world.engine_name, phrase("{delay} ms for an answer", delay=f"{world.delay:.2f}"))]
+                if world.delay
+                else []
+            ),
             *([("Real time", f"{self.real_time_factor:.2f}x")] if self.time_shown is None else []),
         ]
 
@@ -366,6 +373,13 @@ class PreviewSession:
         """What the joint of an object has borne; None if it has none. It is measured from the first call on."""
         path = self._joint_names.get(name)
         return None if path is None else self._history.loads_of(path)
+
+    @property
+    def energies(self) -> Energies:
+        """The energy of the scene over the last seconds. It is measured from the first call on."""
+        if self._energies is None:
+            self._energies = Energies(self.world)
+        return self._energies
 
     @property
     def broken(self) -> dict[str, load_history.JointBreak]:
@@ -473,6 +487,8 @@ class PreviewSession:
         self.world.reset()
         self.live.hand_again()
         self._history.forget()
+        if self._energies is not None:
+            self._energies.forget()
         self.shown.show_all(context)
 
     def restart(self, context: Context) -> None:

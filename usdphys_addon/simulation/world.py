@@ -30,6 +30,7 @@ from ..core.schemas import usd_physics
 from ..core.steps import Next, Steps, finished
 from . import switches
 from .articulations import Tree, trees
+from .energies import Energies
 from .engine import FASTEST, PREVIEW, Ability, Engine, Grab, JointPose, Program, Setup, Solver, engine_row
 from .filters import FILTERING, Filters, filters
 from .joint_facts import JointFacts, ranges_of, read_joints
@@ -665,17 +666,7 @@ class World:
 
     def kinetic_energy(self) -> float:
         """Of all dynamic bodies that are awake, J."""
-        energy = 0.0
-        linear, angular = self.velocities()
-        for engine in self.spaces:
-            for path, weight in engine.weights.items():
-                row = self._index[path]
-                if self.awake[row]:
-                    spin = frames.matrix_of(self.rotations[row]).T @ angular[row]
-                    energy += 0.5 * (
-                        weight.mass * float(linear[row] @ linear[row]) + float(spin @ weight.inertia @ spin)
-                    )
-        return energy
+        return Energies(self).now().kinetic
 
 
 # --------------------------------------------------------------------------- building

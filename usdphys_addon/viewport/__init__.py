@@ -9,11 +9,12 @@ def register() -> None:
     import bpy
 
     if not bpy.app.background:
-        from . import contact_forces, gizmos, joint_loads, overlay
+        from . import contact_forces, energy_plot, gizmos, joint_loads, overlay
 
         overlay.register()
         joint_loads.register()
         contact_forces.register()
+        energy_plot.register()
         gizmos.register()
 
 
@@ -21,9 +22,10 @@ def unregister() -> None:
     import bpy
 
     if not bpy.app.background:
-        from . import contact_forces, gizmos, joint_loads, overlay
+        from . import contact_forces, energy_plot, gizmos, joint_loads, overlay
 
         gizmos.unregister()
+        energy_plot.unregister()
         contact_forces.unregister()
         joint_loads.unregister()
         overlay.unregister()

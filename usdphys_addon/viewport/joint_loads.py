@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -11,7 +11,7 @@ from bpy.types import Context
 
 from ..bridge.language import tr
 from ..simulation.load_history import SECONDS
-from . import overlay_settings, overlay_state
+from . import overlay_settings, overlay_state, plot_box
 from .draw_handler import DrawHandler
 
 if TYPE_CHECKING:
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 #: Joints that are shown at most, and the part of the view's height that their plots may cover.
 MOST, COVERED = 4, 0.5
 FORCE, TORQUE = (1.0, 0.62, 0.2, 1.0), (0.35, 0.75, 1.0, 1.0)
-_BROKEN, _TEXT, _BEHIND = (1.0, 0.3, 0.3, 1.0), (0.92, 0.92, 0.92, 1.0), (0.0, 0.0, 0.0, 0.6)
-#: Pixels at a resolution scale of 1: a plot with its texts, a line of text, and the space around.
-_WIDTH, _HEIGHT, _LINE, _MARGIN = 260, 112, 15, 8
-_FONT = 0
 
 
 def of_selected(context: Context, session: Any) -> list[tuple[str, JointLoads]]:
@@ -42,7 +38,7 @@ def of_selected(context: Context, session: Any) -> list[tuple[str, JointLoads]]:
 
 def rows_in(height: float, scale: float) -> int:
     """How many plots a view of so many pixels has room for; one at least."""
-    return min(MOST, max(1, int(COVERED * height / ((_HEIGHT + _MARGIN) * scale))))
+    return min(MOST, max(1, int(COVERED * height / ((plot_box.HEIGHT + plot_box.MARGIN) * scale))))
 
 
 def _selected(context: Context) -> Iterable[str]:
@@ -63,55 +59,21 @@ def _draw() -> None:
     scale = context.preferences.system.ui_scale or 1.0
     # The sidebar lies over the view.
     covered = sum(part.width for part in context.area.regions if part.type == "UI" and part.width > 1)
-    left = context.region.width - covered - (_WIDTH + _MARGIN) * scale
+    left = context.region.width - covered - (plot_box.WIDTH + plot_box.MARGIN) * scale
     plotted = of_selected(context, session)[: rows_in(context.region.height, scale)]
     for row, (name, loads) in enumerate(plotted):
-        _draw_plot(name, loads, left, (_MARGIN + row * (_HEIGHT + _MARGIN)) * scale, scale)
+        _draw_plot(name, loads, left, (plot_box.MARGIN + row * (plot_box.HEIGHT + plot_box.MARGIN)) * scale, scale)
 
 
 def _draw_plot(name: str, loads: JointLoads, left: float, bottom: float, scale: float) -> None:
-    import gpu
-    from gpu_extras.batch import batch_for_shader
-
     from . import load_plot
 
-    width, height = _WIDTH * scale, _HEIGHT * scale
-    lines = [(name, _TEXT), *zip(map(tr, load_plot.texts(loads)), (FORCE, TORQUE), strict=True)]
+    lines = [(name, plot_box.TEXT), *zip(map(tr, load_plot.texts(loads)), (FORCE, TORQUE), strict=True)]
     if loads.broken is not None:
-        lines.append((tr(load_plot.break_text(loads.broken)), _BROKEN))
-    blend: Any = gpu.state.blend_get()
-    gpu.state.blend_set("ALPHA")
-    try:
-        shader: Any = gpu.shader.from_builtin("UNIFORM_COLOR")
-        corners = [(left, bottom), (left + width, bottom), (left, bottom + height), (left + width, bottom + height)]
-        shader.bind()
-        shader.uniform_float("color", _BEHIND)
-        batch_for_shader(shader, "TRI_STRIP", {"pos": corners}).draw(shader)
-        plotted = load_plot.curves(loads, SECONDS)
-        room = height - (len(lines) * _LINE + 2 * _MARGIN) * scale, width - 2 * _MARGIN * scale
-        shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
-        shader.bind()
-        shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
-        shader.uniform_float("lineWidth", 1.5 * scale)
-        for points, color in ((plotted.force, FORCE), (plotted.torque, TORQUE), (plotted.broken, _BROKEN)):
-            if len(points):
-                placed = points * (room[1], room[0]) + (left + _MARGIN * scale, bottom + _MARGIN * scale)
-                flat = [(x, y, 0.0) for x, y in placed.tolist()]
-                shader.uniform_float("color", color)
-                batch_for_shader(shader, "LINES", {"pos": flat}).draw(shader)
-    finally:
-        gpu.state.blend_set(blend)
-    _write(lines, left + _MARGIN * scale, bottom + height - _LINE * scale, scale)
-
-
-def _write(lines: Sequence[tuple[str, tuple[float, ...]]], left: float, top: float, scale: float) -> None:
-    import blf
-
-    blf.size(_FONT, 11.0 * scale)
-    for row, (text, color) in enumerate(lines):
-        blf.color(_FONT, *color)
-        blf.position(_FONT, left, top - row * _LINE * scale, 0.0)
-        blf.draw(_FONT, text)
+        lines.append((tr(load_plot.break_text(loads.broken)), plot_box.WRONG))
+    plotted = load_plot.curves(loads, SECONDS)
+    curves = [(plotted.force, FORCE), (plotted.torque, TORQUE), (plotted.broken, plot_box.WRONG)]
+    plot_box.draw(lines, curves, left, bottom, scale)
 
 
 drawing = DrawHandler(_draw, "POST_PIXEL")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plot of the force and the torque of a joint over the last seconds, as lines and texts. Needs neither Blender nor
-a GPU."""
+"""Plots over the last seconds, as lines and texts: force and torque of a joint, and the energy of the scene. Needs
+neither Blender nor a GPU."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..core.words import Phrase, number_text, phrase
 
 if TYPE_CHECKING:
+    from ..simulation.energies import Energies
     from ..simulation.load_history import JointBreak, JointLoads
 
 
@@ -30,14 +31,56 @@ def curves(loads: JointLoads, seconds: float) -> Curves:
     end = values[-1, 0] if len(values) else 0.0
     across = 1.0 - (end - values[:, 0]) / seconds
     force, torque = (_line(across, values[:, column]) for column in (1, 2))
-    lines = []
-    if loads.broken is not None and (at := 1.0 - (end - loads.broken.seconds) / seconds) >= 0.0:
-        lines = [(at, 0.0), (at, 1.0)]
-    return Curves(force, torque, np.array(lines, np.float32).reshape(-1, 2))
+    lines = _moment(None if loads.broken is None else loads.broken.seconds, end, seconds)
+    return Curves(force, torque, lines)
 
 
-def _line(across: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float32]:
-    most = float(values.max(initial=0.0))
+class EnergyCurves(NamedTuple):
+    """As `Curves`: one full height is the range of the three. unstable: a line at the first unstable moment."""
+
+    kinetic: NDArray[np.float32]
+    height: NDArray[np.float32]
+    total: NDArray[np.float32]
+    unstable: NDArray[np.float32]
+
+
+def energy_curves(energies: Energies, seconds: float) -> EnergyCurves:
+    """The energy of height counts from the lowest of the last seconds on."""
+    values = np.array(energies.values, float).reshape(-1, 3)
+    end = values[-1, 0] if len(values) else 0.0
+    across = 1.0 - (end - values[:, 0]) / seconds
+    kinetic, height = values[:, 1], values[:, 2] - values[:, 2].min(initial=np.inf) if len(values) else values[:, 2]
+    most = float((kinetic + height).max(initial=0.0))
+    lines = (_line(across, each, most) for each in (kinetic, height, kinetic + height))
+    return EnergyCurves(*lines, _moment(energies.first_unstable, end, seconds))
+
+
+def energy_texts(energies: Energies) -> tuple[Phrase, Phrase]:
+    """The energies now, J: what moves, and both together since the first of the last seconds."""
+    if not energies.values:
+        return phrase("Moving: {energy} J", energy="0"), phrase("Total: {change} J", change="0")
+    first, last = energies.values[0], energies.values[-1]
+    change = last.kinetic + last.height - first.kinetic - first.height
+    moving = phrase("Moving: {energy} J", energy=number_text(last.kinetic))
+    largest = max(each.kinetic for each in energies.values)
+    if abs(change) < 1e-4 * max(largest, abs(last.height - first.height)):
+        change = 0.0
+    return moving, phrase("Total: {change} J", change=f"{'+' if change > 0.0 else ''}{number_text(change)}")
+
+
+def unstable_text(seconds: float) -> Phrase:
+    """When a body first was unstable."""
+    return phrase("unstable at {seconds:.2f} s", seconds=seconds)
+
+
+def _moment(at: float | None, end: float, seconds: float) -> NDArray[np.float32]:
+    """An upright line at a moment; none before the plot."""
+    place = -1.0 if at is None else 1.0 - (end - at) / seconds
+    return np.array([(place, 0.0), (place, 1.0)] if place >= 0.0 else [], np.float32).reshape(-1, 2)
+
+
+def _line(across: NDArray[np.float64], values: NDArray[np.float64], most: float | None = None) -> NDArray[np.float32]:
+    most = float(values.max(initial=0.0)) if most is None else most
     points = np.stack((across, values / most if most > 0.0 else values), axis=1)[across >= 0.0]
     return np.stack((points[:-1], points[1:]), axis=1).reshape(-1, 2).astype(np.float32)
 

@@ -58,6 +58,9 @@ class USDPHYS_OverlaySettings(KnownNames, bpy.types.PropertyGroup):
     loads = _switch(
         "Joint Loads", "Force and torque of the selected joints over the last seconds, while the preview runs", True
     )
+    energy = _switch(
+        "Energy", "Energy of what moves and what is high over the last seconds, while the preview runs", False
+    )
     use_xray = _switch("X-Ray", "Also draw lines behind surfaces, fainter", False)
     line_width = FloatProperty(
         name="Line Width", description="Width of the lines, in pixels at a resolution scale of 1",

@@ -107,6 +107,7 @@ def steps():
     state = import_module(f"{kit.MODULE}.usdphys_addon.viewport.overlay_state")
     jobs = import_module(f"{kit.MODULE}.usdphys_addon.worker.jobs")
     overlay = import_module(f"{kit.MODULE}.usdphys_addon.viewport.overlay")
+    energy_plot = import_module(f"{kit.MODULE}.usdphys_addon.viewport.energy_plot")
     contact_forces = import_module(f"{kit.MODULE}.usdphys_addon.viewport.contact_forces")
     guard = kit.guard()
     settings = bpy.context.window_manager.usdphys_overlay
@@ -253,7 +254,7 @@ def steps():
     kit.shot("36-changed")
 
     # The preview: the lines follow, contacts show.
-    settings.contacts, settings.bodies = True, "ALL"
+    settings.contacts, settings.energy, settings.bodies = True, True, "ALL"
     yield from ready()
     before = shown()
     yield from kit.play()
@@ -266,8 +267,9 @@ def steps():
     yield from kit.hurry(session, 2.5)
     kit.shot("41-landed")
     assert np.isfinite(view.positions).all() and not overlay.drawing.failed and not contact_forces.drawing.failed
+    assert not energy_plot.drawing.failed and len(session.energies.values) > 60
     kit.reset()
-    settings.contacts = False
+    settings.contacts = settings.energy = False
     yield from ready()
     kit.shot("42-reset")
     with kit.in_view():

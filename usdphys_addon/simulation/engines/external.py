@@ -161,9 +161,7 @@ def sentence(engine: Program, scene: str, last: str) -> str:
     """Why an engine could not simulate a scene. last: the last message of it."""
     missing = re.match(r"ModuleNotFoundError: No module named '([\w.]+)'", last)
     if missing:
-        return (
-            f"The Python for {engine.name} has no module '{missing[1]}'; install {engine.packages} in it with pip."
-        )
+        return f"The Python for {engine.name} has no module '{missing[1]}'; install {engine.packages} in it with pip."
     if light := _LIGHT.search(last):
         return (
             f"{engine.name} cannot simulate {scene}, because '{light[1]}' moves without a mass or an inertia; set "
