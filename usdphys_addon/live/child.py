@@ -28,12 +28,14 @@ LOADING, STEPPING = 120.0, 10.0
 class Child:
     """An engine at work. folder: of the files that it gets, and of its log."""
 
-    def __init__(self, row: Program) -> None:
-        """Start it. Raises InputError where its Python is not set."""
+    def __init__(self, row: Program, scene: str) -> None:
+        """Start it. scene: what sentences call the scene. Raises InputError where its Python is not set."""
         command = external.live_command(row)
-        self._row = row
+        self._row, self._scene = row, scene
         #: Milliseconds from the last request to its answer.
         self.delay = 0.0
+        #: Those of them in the engine.
+        self.spent = 0.0
         self._kept = tempfile.TemporaryDirectory(prefix="usdphys-live-")
         self.folder = Path(self._kept.name)
         self._log = self.folder / "log.txt"
@@ -44,9 +46,7 @@ class Child:
         )  # fmt: skip
         self._watch = limits.Watch(self._process.pid, self._process.kill, limits.memory(), limits.seconds())
         #: Also when it is lost, or when this process ends.
-        self.close: Callable[[], object] = weakref.finalize(
-            self, _end, self._process, self._watch, stream, self._kept
-        )
+        self.close: Callable[[], object] = weakref.finalize(self, _end, self._process, self._watch, stream, self._kept)
 
     @property
     def pid(self) -> int:
@@ -100,9 +100,11 @@ class Child:
         finally:
             self._watch.due = float("inf")
         self.delay = 1e3 * (time.perf_counter() - began)
+        spent = answer[0].get("spent")
+        self.spent = float(spent) if isinstance(spent, int | float) else 0.0
         if "error" in answer[0]:
             self.close()
-            raise EngineError(external.sentence(self._row, "the scene", str(answer[0]["error"])))
+            raise EngineError(external.sentence(self._row, self._scene, external.raised(str(answer[0]["error"]))))
         return answer
 
     def states(self, arrays: Mapping[str, Any], count: int) -> NDArray[np.float64]:
@@ -132,8 +134,8 @@ class Child:
             return EngineError(
                 f"{name} takes {exceeded}, and was ended; if that is meant, set {limits.MEMORY} (gigabytes) to more."
             )
-        cause = external.cause(text) or f"exit status {status}"
-        return EngineError(external.sentence(self._row, "the scene", cause))
+        cause = external.cause(text) if "Traceback" in text else f"it ended with exit status {status}"
+        return EngineError(external.sentence(self._row, self._scene, cause))
 
 
 def _end(process: subprocess.Popen[bytes], watch: limits.Watch, log: IO[bytes], folder: Any) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import frames, mass
+from ..core import deformables, frames, mass
 from ..core.air import OFF
 from ..core.errors import EngineError, InputError
 from ..core.fitting import Surface
@@ -107,12 +108,15 @@ class LiveScene(Engine):
         #: Rows of the engine's bodies, and which of them each is here.
         self._known = np.zeros(0, int)
         self._child: Child | None = None
+        #: Milliseconds in the engine, of its delay.
+        self.spent = 0.0
 
     # ----------------------------------------------------------------------- building
 
     def build(self) -> Iterator[float]:
         self._report()
-        child = self._child = Child(self.row)
+        source = Path(self.setup.layout.model.source)
+        child = self._child = Child(self.row, f"'{source.name}'" if source.is_file() else "the scene")
         try:
             yield Next(0.0, phrase("{engine} is starting", engine=self.row.name))
             file = child.folder / "scene.usdc"
@@ -150,6 +154,9 @@ class LiveScene(Engine):
             if facts.breaks or facts.bond:
                 self._lacks(facts.prim, "does not say whether {prim} breaks: it is shown as whole")
                 break
+        soft = next(filter(deformables.kind_of, self.setup.layout.model.prims.values()), None)
+        if soft is not None:
+            self._lacks(soft, "does not play {prim}, which deforms: bake it")
         if self.setup.quality != NORMAL:
             self._lacks(None, "does not know the quality: set the substeps")
         if self.setup.layout.model.air != OFF:
@@ -194,10 +201,10 @@ class LiveScene(Engine):
         self._led = {}
         self._log.append((header, arrays))
         moved = self._take(self._ask("step", header, arrays))
-        self.delay = self._engine.delay
+        self.delay, self.spent = self._engine.delay, self._engine.spent
         self.read_poses(positions, rotations)
-        finite = np.isfinite(self._states).all(axis=1)
-        return Step(moved, [path for path, row in self._rows.items() if not finite[row]])
+        lost = set(np.flatnonzero(~np.isfinite(self._states).all(axis=1)).tolist())
+        return Step(moved, [path for path, row in self._rows.items() if row in lost])
 
     def read_poses(self, positions: NDArray[np.float64], rotations: NDArray[np.float64]) -> None:
         positions[:], rotations[:] = self._states[:, :3], self._states[:, 3:7]
@@ -273,13 +280,13 @@ class LiveScene(Engine):
         key = path, dof
         if key not in self._drives:
             raise KeyError(dof)
-        if "drives" not in self._takes or path not in self._driven:
+        is_other = drive.acceleration != self._drives[key].acceleration
+        if is_other or "drives" not in self._takes or path not in self._driven:
             self._refuse(self._facts[path].prim, "the new drive")
             return
         self._drives[key] = replace(drive)
         limit = drive.max_force if np.isfinite(drive.max_force) else None
-        row = [path, dof, drive.stiffness, drive.damping, drive.target_position, drive.target_velocity, limit,
-               drive.acceleration]  # fmt: skip
+        row = [path, dof, drive.stiffness, drive.damping, drive.target_position, drive.target_velocity, limit]
         rows = [each for each in self._edits.get("drives", ()) if each[:2] != [path, dof]]
         self._edits["drives"] = [*rows, row]
 
@@ -319,7 +326,7 @@ class LiveScene(Engine):
     # ----------------------------------------------------------------------- live edits
 
     @property
-    def gravity(self) -> Vector:  # type: ignore[override]
+    def gravity(self) -> Vector:
         return self._gravity
 
     @gravity.setter

@@ -353,8 +353,11 @@ class PreviewSession:
             ("Awake", phrase("{awake} of {count} bodies", awake=world.awake_count, count=len(self.shown.names))),
             *([("Contacts", str(self._contacts))] if world.can(Ability.TOUCHES) else []),
             ("Step", f"{world.step_milliseconds:.2f} ms"),
-            *([(world.engine_name, phrase("{delay} ms for an answer", delay=f"{world.delay:.2f}"))]
-              if world.delay else []),
+            *(
+                [(world.engine_name, phrase("{delay} ms for an answer", delay=f"{world.delay:.2f}"))]
+                if world.delay
+                else []
+            ),
             *([("Real time", f"{self.real_time_factor:.2f}x")] if self.time_shown is None else []),
         ]
 

@@ -162,6 +162,7 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Free what the engine holds outside this process. Nothing is called after it."""
+        return
 
     # ----------------------------------------------------------------------- running
 

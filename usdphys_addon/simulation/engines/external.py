@@ -73,8 +73,8 @@ class Run:
         self._stream: IO[bytes] = self._log.open("wb")
         self._child = subprocess.Popen(
             [
-                str(Path(python).absolute()), str(program_of(self._engine)), str(file.absolute()), str(steps), repr(seconds),
-                str(self._target),
+                str(Path(python).absolute()), str(program_of(self._engine)), str(file.absolute()), str(steps),
+                repr(seconds), str(self._target),
             ],
             stdin=subprocess.DEVNULL, stdout=self._stream, stderr=subprocess.STDOUT, env=environment(),
             cwd=self.folder,  # MuJoCo writes a log there
@@ -161,9 +161,7 @@ def sentence(engine: Program, scene: str, last: str) -> str:
     """Why an engine could not simulate a scene. last: the last message of it."""
     missing = re.match(r"ModuleNotFoundError: No module named '([\w.]+)'", last)
     if missing:
-        return (
-            f"The Python for {engine.name} has no module '{missing[1]}'; install {engine.packages} in it with pip."
-        )
+        return f"The Python for {engine.name} has no module '{missing[1]}'; install {engine.packages} in it with pip."
     if light := _LIGHT.search(last):
         return (
             f"{engine.name} cannot simulate {scene}, because '{light[1]}' moves without a mass or an inertia; set "
@@ -207,6 +205,11 @@ def _cause(lines: list[str]) -> str:
     text = " ".join((first, *lines[start + 1 :]))
     # The kind of an error says nothing to a user, but for what is missing.
     return f"{name}: {text}" if name == "ModuleNotFoundError" else text.removeprefix("Error: ")
+
+
+def raised(text: str) -> str:
+    """The message of an exception as Python prints it, with its kind only where that says something."""
+    return _cause(["Traceback", *(line.strip() for line in text.splitlines())])
 
 
 def _deformables(found: Any, matrix: Floats) -> tuple[dict[str, Floats], dict[str, tuple[int, int]]]:
