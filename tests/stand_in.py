@@ -15,7 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-PIPE = Path(__file__).resolve().parent.parent / "usdphys_addon" / "simulation" / "engines" / "pipe.py"
+PIPE = os.environ.get("USDPHYS_PIPE") or (
+    Path(__file__).resolve().parent.parent / "usdphys_addon" / "simulation" / "engines" / "pipe.py"
+)
 spec = importlib.util.spec_from_file_location("pipe", PIPE)
 pipe = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(pipe)

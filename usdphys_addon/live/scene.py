@@ -144,27 +144,27 @@ class LiveScene(Engine):
         self._number_of = {int(own): number for own, number in zip(self._known, numbers, strict=True)}
         for path, row in self._rows.items():
             if row not in self._number_of and not self._kinematic[row]:
-                self._lacks(self.setup.bodies[path].prim, "does not have the body {prim}: it stays where it is")
+                prim = self.setup.bodies[path].prim
+                self._lacks(prim, f"{self.row.name} does not have the body {prim.display}: it stays where it is.")
         self._take(states)
         self.is_moved_at_start = True
 
     def _report(self) -> None:
         """Name what the engine is not told, or does not tell."""
-        for facts in self.setup.joints:
-            if facts.breaks or facts.bond:
-                self._lacks(facts.prim, "does not say whether {prim} breaks: it is shown as whole")
-                break
-        soft = next(filter(deformables.kind_of, self.setup.layout.model.prims.values()), None)
+        name, model = self.row.name, self.setup.layout.model
+        breaking = next((facts.prim for facts in self.setup.joints if facts.breaks or facts.bond), None)
+        if breaking is not None:
+            self._lacks(breaking, f"{name} does not say whether {breaking.display} breaks: it is shown as whole.")
+        soft = next(filter(deformables.kind_of, model.prims.values()), None)
         if soft is not None:
-            self._lacks(soft, "does not play {prim}, which deforms: bake it")
+            self._lacks(soft, f"{name} does not play {soft.display}, which deforms: bake it.")
         if self.setup.quality != NORMAL:
-            self._lacks(None, "does not know the quality: set the substeps")
-        if self.setup.layout.model.air != OFF:
-            self._lacks(None, "is not told the air: only the damping of bodies slows them")
+            self._lacks(None, f"{name} does not know the quality: set the substeps.")
+        if model.air != OFF:
+            self._lacks(None, f"{name} is not told the air: only the damping of bodies slows them.")
 
-    def _lacks(self, prim: Prim | None, what: str) -> None:
-        text = what.replace("{prim}", prim.display if prim is not None else "")
-        self.notices.add("EngineLimits", prim, f"{self.row.name} {text}.")
+    def _lacks(self, prim: Prim | None, message: str) -> None:
+        self.notices.add("EngineLimits", prim, message)
 
     # ----------------------------------------------------------------------- running
 
@@ -240,13 +240,13 @@ class LiveScene(Engine):
         return [prim.path for prim in self.setup.statics]
 
     def set_static_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
-        self._refuse(self.setup.layout.model.prims[path], "the new place")
+        self._refuse(self.setup.layout.model.prims[path])
 
-    def _refuse(self, prim: Prim, what: str) -> None:
+    def _refuse(self, prim: Prim) -> None:
         """Raise NotLiveError for an edit; what is animated stays as it is at the start, which is named."""
         if not any(key.path == prim.path for key in self.setup.layout.model.animated):
             raise NotLiveError(prim.path)
-        self._lacks(prim, f"is not told {what} of {{prim}} while it runs")
+        self._lacks(prim, f"{self.row.name} is not told the new values of {prim.display} while it runs.")
 
     # ----------------------------------------------------------------------- joints
 
@@ -282,7 +282,7 @@ class LiveScene(Engine):
             raise KeyError(dof)
         is_other = drive.acceleration != self._drives[key].acceleration
         if is_other or "drives" not in self._takes or path not in self._driven:
-            self._refuse(self._facts[path].prim, "the new drive")
+            self._refuse(self._facts[path].prim)
             return
         self._drives[key] = replace(drive)
         limit = drive.max_force if np.isfinite(drive.max_force) else None
@@ -337,7 +337,7 @@ class LiveScene(Engine):
             scene = self.setup.layout.model.prims.get(self.setup.scene)
             if scene is None:
                 raise NotLiveError(self.setup.scene)
-            self._refuse(scene, "the new gravity")
+            self._refuse(scene)
             return
         self._gravity = gravity
         self._edits["gravity"] = list(gravity)
@@ -346,25 +346,26 @@ class LiveScene(Engine):
         prim = self.setup.layout.model.prims.get(material)
         if prim is None:
             raise NotLiveError(material)
-        self._refuse(prim, "the new friction")
+        self._refuse(prim)
 
     def set_mass(self, path: str, mass: float) -> None:
-        self._refuse(self.setup.bodies[path].prim, "the new mass")
+        self._refuse(self.setup.bodies[path].prim)
 
     def set_joint_enabled(self, path: str, enabled: bool) -> None:
-        self._refuse(self._facts[path].prim, "the switch")
+        self._refuse(self._facts[path].prim)
 
     def set_joint_ranges(self, path: str, facts: JointFacts) -> None:
-        self._refuse(self._facts[path].prim, "the new limits")
+        self._refuse(self._facts[path].prim)
 
     def set_led(self, path: str, velocity: tuple[Vector, Vector] | None) -> None:
-        self._lacks(self.setup.bodies[path].prim, "is not told when animation moves {prim}, which falls all the time")
+        prim = self.setup.bodies[path].prim
+        self._lacks(prim, f"{self.row.name} is not told when animation moves {prim.display}, which falls all the time.")
 
     def set_collider_enabled(self, path: str, enabled: bool) -> None:
-        self._refuse(self.setup.layout.model.prims[path], "the switch")
+        self._refuse(self.setup.layout.model.prims[path])
 
     def set_surface_velocity(self, path: str, prim: Prim) -> None:
-        self._refuse(prim, "the new surface velocity")
+        self._refuse(prim)
 
     # ----------------------------------------------------------------------- shapes, which are those of the preview
 

@@ -365,9 +365,15 @@ class Program:
         return bool(self.python)
 
     def load(self) -> type[Engine]:
-        """What takes a setup as the class of an engine does."""
+        """What takes a setup as the class of an engine does. Raises MissingDependencyError."""
         module, _, name = self.engine.partition(":")
-        return cast("type[Engine]", partial(getattr(importlib.import_module(module, __package__), name), self))
+        try:
+            made = getattr(importlib.import_module(module, __package__), name)
+        except ImportError as error:
+            raise MissingDependencyError(
+                f"{self.name} gets the scene as a USD file, and this Blender or Python has no USD ({error})."
+            ) from error
+        return cast("type[Engine]", partial(made, self))
 
 
 #: The Python that the preferences have for a program, by its key.
