@@ -273,8 +273,24 @@ def _noting(begun: list[int]):
     return begin
 
 
+def test_the_process_of_a_world_that_is_closed_waits_for_the_next_one(falls, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = falls()
+    pid, before = process(first), run(first, 0.2).positions.copy()
+    first.close()
+    with pytest.raises(EngineError, match="PhysX does not run any more"):
+        first.step()
+    second = falls()
+    assert process(second) == pid and np.array_equal(run(second, 0.2).positions, before)
+    # It is taken, and another one is started meanwhile.
+    assert process(falls()) != pid
+    monkeypatch.setattr(child, "WAITING", 0.1)
+    second.close()
+    assert has_ended(pid)
+
+
 def test_a_world_that_is_dropped_ends_its_child(monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in.stands_for(monkeypatch, ENGINES)
+    monkeypatch.setenv("USDPHYS_ALONE", "1")
     world = world_of(scene(), engine="physx")
     pid, folder = process(world), world.spaces[0]._child.folder  # type: ignore[attr-defined]
     del world

@@ -40,7 +40,7 @@ from ..simulation.joint_facts import Drive, JointFacts
 from ..simulation.layout import EARTH_GRAVITY
 from ..simulation.weights import Geometries, Weight, alone
 from ..usd import restated
-from .child import Child
+from .child import Child, child_for
 
 Floats = NDArray[np.float64]
 NO_DRIVE = Drive()
@@ -116,10 +116,10 @@ class LiveScene(Engine):
     def build(self) -> Iterator[float]:
         self._report()
         source = Path(self.setup.layout.model.source)
-        child = self._child = Child(self.row, f"'{source.name}'" if source.is_file() else "the scene")
+        child = self._child = child_for(self.row, f"'{source.name}'" if source.is_file() else "the scene")
         try:
             yield Next(0.0, phrase("{engine} is starting", engine=self.row.name))
-            file = child.folder / "scene.usdc"
+            file = child.new_file()
             restated.write_alone(self.setup.layout.model, file)
             answer = child.begin(
                 "build", {"states": self._states, "kinematic": np.flatnonzero(self._kinematic)}, file=str(file),
@@ -169,13 +169,14 @@ class LiveScene(Engine):
     # ----------------------------------------------------------------------- running
 
     def close(self) -> None:
-        if self._child is not None:
-            self._child.close()
+        child, self._child = self._child, None
+        if child is not None:
+            child.let_wait()
 
     @property
     def _engine(self) -> Child:
         if self._child is None:
-            raise EngineError(f"{self.row.name} has not begun.")
+            raise EngineError(f"{self.row.name} does not run any more; reset the preview.")
         return self._child
 
     def _ask(self, do: str, header: dict[str, Any], arrays: dict[str, Any]) -> Floats:

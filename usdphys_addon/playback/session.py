@@ -465,8 +465,9 @@ class PreviewSession:
             name = site.obj.name if is_own(site) else site.instance[0] if site.instance is not None else ""
             if path in bodies and by_name.get(name, path) != path:
                 old_paths[path] = by_name[name]
-        finished(self._begin(context, reading, old.time_step, old, old_paths, motion))
+        # What it knows of its bodies it still tells, and the new world may take its process.
         old.close()
+        finished(self._begin(context, reading, old.time_step, old, old_paths, motion))
         if was_playing:
             self.play()
 

@@ -153,7 +153,10 @@ def serve(make: Callable[[], Scene]) -> int:
             return 0
         try:
             began = time.perf_counter()
-            scene = scene or make()
+            if header["do"] == "build":
+                if scene is not None:
+                    scene.close()
+                scene = make()
             told, states = getattr(scene, str(header["do"]))(header, arrays)
             answer = packed({**told, "spent": 1e3 * (time.perf_counter() - began)}, states)
         except Exception as error:
