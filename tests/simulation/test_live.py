@@ -12,7 +12,7 @@ import pytest
 import stand_in
 from usdphys_ext.usdphys_addon.core.errors import EngineError, InputError
 from usdphys_ext.usdphys_addon.live import child
-from usdphys_ext.usdphys_addon.simulation.engine import ENGINES, Ability, NotLiveError, programs
+from usdphys_ext.usdphys_addon.simulation.engine import ENGINES, Ability, NotLiveError, Program, programs
 from usdphys_ext.usdphys_addon.simulation.engines import pipe
 from usdphys_ext.usdphys_addon.simulation.world import World
 
@@ -309,12 +309,13 @@ def test_an_engine_that_is_not_set_says_what_to_do(monkeypatch: pytest.MonkeyPat
 # --------------------------------------------------------------------------- PhysX and Newton themselves
 
 
-@pytest.fixture(params=list(programs()))
+@pytest.fixture(params=[key for key, row in ENGINES.items() if isinstance(row, Program)])
 def real(request: pytest.FixtureRequest):
     """Makes worlds in an engine that is installed."""
-    row, made = programs()[request.param], []
+    row, made = ENGINES[request.param], []
+    assert isinstance(row, Program)
     if not row.is_here():
-        pytest.skip(f"{row.name} is not here: set {row.variable} to the Python of an environment that has it")
+        pytest.skip(f"{row.name} is not here: set {row.variable} to the Python, or the folder, that has it")
 
     def make(file: File) -> World:
         made.append(world_of(file, engine=request.param))

@@ -17,7 +17,7 @@ from ..core.air import OFF
 from ..core.errors import InputError, OutputError, UsageError
 from ..core.units import SI, StageUnits, checked_frame_rate
 from ..core.words import counted
-from ..simulation.engine import PREVIEW, PYTHONS, programs, solvers
+from ..simulation.engine import ENGINES, PREVIEW, PYTHONS, Program, programs, solvers
 from ..system.console import say, warn
 from ..system.files import (
     IMAGE_SUFFIXES,
@@ -311,8 +311,8 @@ def _by_file(options: argparse.Namespace, stage: Any) -> bool:
     """True if the engine gets the file alone, with what deforms, which does not stream."""
     from ..usd import read as usd_read
 
-    row = programs().get(options.engine)
-    if row is None:
+    row = ENGINES[options.engine]
+    if not isinstance(row, Program):
         return False
     read = usd_read.read_stage(stage).deformables
     soft = read()[0] if read is not None else []

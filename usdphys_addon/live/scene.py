@@ -41,6 +41,7 @@ from ..simulation.layout import EARTH_GRAVITY
 from ..simulation.weights import Geometries, Weight, alone
 from ..usd import restated
 from .child import Child, child_for
+from .matter import matter_of
 
 Floats = NDArray[np.float64]
 NO_DRIVE = Drive()
@@ -119,12 +120,19 @@ class LiveScene(Engine):
         child = self._child = child_for(self.row, f"'{source.name}'" if source.is_file() else "the scene")
         try:
             yield Next(0.0, phrase("{engine} is starting", engine=self.row.name))
-            file = child.new_file()
-            restated.write_alone(self.setup.layout.model, file)
+            arrays = {"states": self._states, "kinematic": np.flatnonzero(self._kinematic)}
+            told: dict[str, Any] = {}
+            if self.row.is_for_node:
+                made = matter_of(self.setup, self.weights)
+                for prim, what in made.missing:
+                    self._lacks(prim, f"{self.row.name} is not told {what} of {prim.display}.")
+                told["scene"], arrays = made.scene, {**arrays, **made.arrays}
+            else:
+                told["file"] = str(child.new_file())
+                restated.write_alone(self.setup.layout.model, Path(told["file"]))
             answer = child.begin(
-                "build", {"states": self._states, "kinematic": np.flatnonzero(self._kinematic)}, file=str(file),
-                seconds=self.setup.time_step, substeps=self.setup.substeps, bodies=list(self._rows),
-                gravity=list(self._gravity),
+                "build", arrays, seconds=self.setup.time_step, substeps=self.setup.substeps, bodies=list(self._rows),
+                gravity=list(self._gravity), **told,
             )  # fmt: skip
             while (found := answer()) is None:
                 yield 0.0

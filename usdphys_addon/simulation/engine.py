@@ -344,6 +344,8 @@ class Program:
     abilities: frozenset[Ability] = frozenset(Ability) - {Ability.LOADS, Ability.TOUCHES}
     #: True if it bakes cloth, soft bodies and cables.
     deforms: bool = False
+    #: True for a program for Node.js, which needs a folder with its packages in place of a Python, and reads no files.
+    is_for_node: bool = False
 
     @property
     def key(self) -> str:
@@ -352,12 +354,14 @@ class Program:
 
     @property
     def python(self) -> str:
-        """The path of its Python, of the preferences or of the environment; "" where it is not set."""
+        """The path of its Python, or its folder, of the preferences or the environment; "" where it is not set."""
         return PYTHONS.get(self.key) or os.environ.get(self.variable, "")
 
     @property
     def get(self) -> str:
         """Sentence that says how to get what it needs."""
+        if self.is_for_node:
+            return f"Set the folder of {self.name} in the preferences of the add-on, under Other Simulators."
         return f"Set the Python of {self.name} in the preferences of the add-on, under Other Simulators."
 
     def is_here(self) -> bool:
@@ -406,6 +410,10 @@ ENGINES: dict[str, Solver | Program] = {
         "Newton", "Newton with the solver of MuJoCo", "run_newton.py",
         '"newton[sim]" newton-usd-schemas usd-core scipy', "USDPHYS_NEWTON_PYTHON", deforms=True,
     ),
+    "havok": Program(
+        "Havok", "Havok, the engine of games in Babylon.js", "run_havok.js", "@babylonjs/havok",
+        "USDPHYS_HAVOK_FOLDER", is_for_node=True,
+    ),
 }  # fmt: skip
 
 
@@ -427,5 +435,5 @@ def solvers() -> dict[str, Solver]:
 
 
 def programs() -> dict[str, Program]:
-    """The engines in a Python of the user's own."""
-    return {key: row for key, row in ENGINES.items() if isinstance(row, Program)}
+    """The engines in a Python of the user's own, which read files."""
+    return {key: row for key, row in ENGINES.items() if isinstance(row, Program) and not row.is_for_node}
