@@ -19,7 +19,7 @@ from .usdphys_addon.bridge.typed_props import (
 )
 from .usdphys_addon.checks import live as checks
 from .usdphys_addon.exchange import usd_hooks
-from .usdphys_addon.simulation.engine import PYTHONS, Program, programs
+from .usdphys_addon.simulation.engine import ENGINES, PYTHONS, Program
 
 #: (hook class, name of the preference that switches it).
 _HOOKS = ((usd_hooks.USDPHYS_ExportHook, "add_to_usd_export"), (usd_hooks.USDPHYS_ImportHook, "add_to_usd_import"))
@@ -57,6 +57,11 @@ def _take_pythons(preferences: Any, _context: bpy.types.Context | None) -> None:
 
 def _python(engine: Program) -> Any:
     packages = engine.packages.replace('"', "")
+    if engine.is_for_node:
+        return bpy.props.StringProperty(
+            name=f"{engine.name} Folder", subtype="DIR_PATH", update=_take_pythons,
+            description=f"Folder node_modules in which this package is installed: {packages}. Node.js has to be there",
+        )  # fmt: skip
     return bpy.props.StringProperty(
         name=f"{engine.name} Python", subtype="FILE_PATH",
         description=f"Python executable of a virtual environment in which these packages are installed: {packages}",
@@ -65,7 +70,7 @@ def _python(engine: Program) -> Any:
 
 
 #: Preferences with the Python of each simulator outside Blender.
-_PYTHONS = {f"{key}_python": _python(engine) for key, engine in programs().items()}
+_PYTHONS = {f"{key}_python": _python(engine) for key, engine in ENGINES.items() if isinstance(engine, Program)}
 
 
 class USDPHYS_Preferences(  # noqa: N801

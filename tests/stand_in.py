@@ -1,4 +1,4 @@
-"""An engine in a process of its own that needs nothing: bodies fall freely, and what is asked of it goes wrong on demand.
+"""An engine in a process of its own that needs nothing: bodies fall freely, and what is asked for goes wrong.
 
     python stand_in.py --live
 
@@ -15,7 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-PIPE = Path(__file__).resolve().parent.parent / "usdphys_addon" / "simulation" / "engines" / "pipe.py"
+PIPE = os.environ.get("USDPHYS_PIPE") or (
+    Path(__file__).resolve().parent.parent / "usdphys_addon" / "simulation" / "engines" / "pipe.py"
+)
 spec = importlib.util.spec_from_file_location("pipe", PIPE)
 pipe = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(pipe)
@@ -59,7 +61,7 @@ class Falling(pipe.Scene):
         for row, wrench in zip(arrays.get("pushed", ()), arrays.get("wrenches", ()), strict=True):
             accelerations[row] += wrench[:3]
         accelerations[self.kinematic] = 0.0
-        for _, _, _, _, _, velocity, _, _ in header.get("drives", ()):
+        for _, _, _, _, _, velocity, _ in header.get("drives", ()):
             self.states[:, 7] = velocity
         self.states[:, 7:10] += accelerations * self.seconds
         self.states[self.kinematic, 7:] = 0.0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Simulators in another Python: what they are given, and what becomes of the poses, of failures and of differences."""
 
+import json
 import os
 import sys
 from dataclasses import replace
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import stand_in
 
 from usdphys_addon import cli
 from usdphys_addon.core.errors import InputError
@@ -81,9 +83,14 @@ def simulate(crate: Path, *more: str) -> int:
     return cli.main(["simulate", str(crate), "--seconds", "0.3", "--fps", "10", "--engine", "physx", *more])
 
 
-def test_motion_of_the_engine_is_written(crate, engine, tmp_path, capsys):
-    """Poses in the units of the stage come out as time samples, with the scale that the prim had."""
-    engine(MOVES)
+def fallen(steps: int, seconds: float) -> float:
+    """How far a body of the stand-in is below its start, m: velocities come first."""
+    return 9.81 * seconds**2 * steps * (steps + 1) / 2
+
+
+def test_motion_of_the_engine_is_written(crate, monkeypatch, tmp_path, capsys):
+    """Poses come out as time samples in the units of the stage, with the scale that the prim had."""
+    stand_in.stands_for(monkeypatch, ENGINES)
     out, poses = tmp_path / "out.usda", tmp_path / "poses.json"
     assert simulate(crate, "--out", str(out), "--json", str(poses)) == 0
     stage = usd_read.open_stage(out)
@@ -92,21 +99,42 @@ def test_motion_of_the_engine_is_written(crate, engine, tmp_path, capsys):
     for frame in range(4):
         time = stage.GetStartTimeCode() + frame
         world = UsdGeom.Xformable(stage.GetPrimAtPath("/World/Crate")).ComputeLocalToWorldTransform(time)
-        wanted = Gf.Matrix4d(Gf.Rotation(Gf.Vec3d(0, 1, 0), 90), Gf.Vec3d(10 + 100 * frame, 300, 20))
+        height = 300 - 100 * fallen(frame, 0.1)
+        wanted = Gf.Matrix4d(Gf.Rotation(Gf.Vec3d(0, 1, 0), 90), Gf.Vec3d(10, height, 20))
         wanted = Gf.Matrix4d().SetScale(Gf.Vec3d(1, 2, 1)) * wanted
         assert np.allclose(np.array(world), np.array(wanted), atol=1e-4)
-    import json
-
     found = json.loads(poses.read_text())["bodies"]["/World/Crate"]
-    assert found["translation"][3] == pytest.approx([310, 300, 20], abs=1e-4)
+    assert found["translation"][3] == pytest.approx([10, 300 - 100 * fallen(3, 0.1), 20], abs=1e-4)
     said = capsys.readouterr().err
-    # The crate falls in the preview by 1.8 m/s: 4.905 * 0.3**2 = 0.44 m, and moves by 3 m in the engine.
-    assert "PhysX against the preview" in said and "/World/Crate: 3.0" in said
-    assert "no body at '/World/Other'; it stays" in said
+    # The crate falls by 4.905 * 0.3**2 = 0.44 m in the preview, and by 0.59 m in the stand-in.
+    assert "PhysX against the preview" in said and "/World/Crate: 0.1" in said
 
 
-def test_failure_of_the_engine_is_one_sentence(crate, engine, tmp_path, capsys):
+def test_an_animated_body_moves_in_the_engine_too(monkeypatch, tmp_path):
+    stand_in.stands_for(monkeypatch, ENGINES)
+    file, poses = tmp_path / "lift.usda", tmp_path / "poses.json"
+    text = CRATE.replace("double size = 50", "double size = 50\n        bool physics:kinematicEnabled = 1", 1)
+    text = text.replace("translate = (10, 300, 20)", "translate.timeSamples = {0: (0, 0, 0), 24: (240, 0, 0)}", 1)
+    file.write_text(text.replace("metersPerUnit", "endTimeCode = 24\n    startTimeCode = 0\n    metersPerUnit"))
+    assert simulate(file, "--json", str(poses)) == 0
+    found = json.loads(poses.read_text())["bodies"]["/World/Crate"]
+    assert [place[0] for place in found["translation"]] == pytest.approx([0, 24, 48, 72], abs=1e-3)
+
+
+def test_what_the_engine_cannot_do_is_a_warning_and_no_file_is_left(crate, monkeypatch, tmp_path, capsys):
     out = tmp_path / "out.usda"
+    stand_in.stands_for(monkeypatch, ENGINES)
+    assert simulate(crate, "--quality", "exact", "--out", str(out)) == 0
+    assert "PhysX does not know the quality: set the substeps." in capsys.readouterr().err
+    out.unlink()
+    stand_in.stands_for(monkeypatch, ENGINES, fault="raises@build")
+    assert simulate(crate, "--out", str(out)) == 1
+    said = capsys.readouterr().err
+    assert "PhysX could not simulate 'crate.usda': the scene is too odd" in said
+    assert "Traceback" not in said and not out.exists()
+
+
+def test_failure_of_the_engine_is_one_sentence(crate, engine):
     for program, sentence in (
         ("import nowhere_to_be_found", "no module 'nowhere_to_be_found'; install ovphysx"),
         ("raise SystemExit('the stage is too odd')", "could not simulate 'crate.usda': the stage is too odd"),
@@ -135,16 +163,18 @@ def test_failure_of_the_engine_is_one_sentence(crate, engine, tmp_path, capsys):
         ),
         # What is told of a name longer than what is passed on as it is.
         (f"raise ModuleNotFoundError(\"No module named '{LONG}'\")", f"has no module '{LONG}'; install"),
-        (f"raise RuntimeError('{LONG}')", f"could not simulate 'crate.usda': {LONG[: external.MOST_SAID]}\n"),
+        (f"raise RuntimeError('{LONG}')", f"could not simulate 'crate.usda': {LONG[: external.MOST_SAID]}"),
         ("import os; os.abort()", "could not simulate 'crate.usda'"),
         ("", "could not simulate 'crate.usda': exit status 0"),
         (MOVES.replace("300.0, 20.0", "float('nan'), 20.0"), "PhysX gave NaN for the poses of bodies of 'crate.usda'"),
     ):
         engine(program)
-        assert simulate(crate, "--out", str(out)) == 1
-        said = capsys.readouterr().err
+        with external.Run("physx", sys.executable, crate, 3, 0.1) as run:
+            run.wait()
+            with pytest.raises(InputError) as raised:
+                run.poses(StageUnits(0.01, 1.0, "Y"))
+        said = str(raised.value)
         assert sentence in said and "Traceback" not in said
-        assert not out.exists()
 
 
 def test_python_that_is_not_there(crate, monkeypatch, capsys):

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import time
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 import stand_in
 from usdphys_ext.usdphys_addon.core.errors import EngineError, InputError
 from usdphys_ext.usdphys_addon.live import child
-from usdphys_ext.usdphys_addon.simulation.engine import ENGINES, Ability, NotLiveError, programs
+from usdphys_ext.usdphys_addon.simulation.engine import ENGINES, Ability, NotLiveError, Program, programs
 from usdphys_ext.usdphys_addon.simulation.engines import pipe
 from usdphys_ext.usdphys_addon.simulation.world import World
 
@@ -210,7 +209,8 @@ def test_what_it_does_not_say_is_named(falls) -> None:
 @pytest.mark.parametrize(
     ("fault", "sentence"),
     [
-        ("dies@step", "PhysX could not simulate the scene: "), ("raises@step", "the scene is too odd"),
+        ("dies@step", "PhysX could not simulate the scene: it ended with exit status 7"),
+        ("raises@step", "the scene is too odd"),
         ("rubbish@step", "PhysX answers with something that is no answer"),
         ("text@step", "PhysX answers without the poses of 3 bodies"),
     ],
@@ -273,8 +273,24 @@ def _noting(begun: list[int]):
     return begin
 
 
+def test_the_process_of_a_world_that_is_closed_waits_for_the_next_one(falls, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = falls()
+    pid, before = process(first), run(first, 0.2).positions.copy()
+    first.close()
+    with pytest.raises(EngineError, match="PhysX does not run any more"):
+        first.step()
+    second = falls()
+    assert process(second) == pid and np.array_equal(run(second, 0.2).positions, before)
+    # It is taken, and another one is started meanwhile.
+    assert process(falls()) != pid
+    monkeypatch.setattr(child, "WAITING", 0.1)
+    second.close()
+    assert has_ended(pid)
+
+
 def test_a_world_that_is_dropped_ends_its_child(monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in.stands_for(monkeypatch, ENGINES)
+    monkeypatch.setenv("USDPHYS_ALONE", "1")
     world = world_of(scene(), engine="physx")
     pid, folder = process(world), world.spaces[0]._child.folder  # type: ignore[attr-defined]
     del world
@@ -293,12 +309,13 @@ def test_an_engine_that_is_not_set_says_what_to_do(monkeypatch: pytest.MonkeyPat
 # --------------------------------------------------------------------------- PhysX and Newton themselves
 
 
-@pytest.fixture(params=list(programs()))
+@pytest.fixture(params=[key for key, row in ENGINES.items() if isinstance(row, Program)])
 def real(request: pytest.FixtureRequest):
     """Makes worlds in an engine that is installed."""
-    row, made = programs()[request.param], []
+    row, made = ENGINES[request.param], []
+    assert isinstance(row, Program)
     if not row.is_here():
-        pytest.skip(f"{row.name} is not here: set {row.variable} to the Python of an environment that has it")
+        pytest.skip(f"{row.name} is not here: set {row.variable} to the Python, or the folder, that has it")
 
     def make(file: File) -> World:
         made.append(world_of(file, engine=request.param))
@@ -333,11 +350,11 @@ def test_an_engine_lets_bodies_fall(real) -> None:
 
 def test_an_engine_carries_what_rides_and_moves_what_is_grabbed(real) -> None:
     world = real(arm())
-    number = world.grab(f"{W}/Ball", place(world, "Ball") + (0.5, 0, 0))
+    number = world.grab(f"{W}/Ball", place(world, "Ball") + np.array([0.5, 0, 0]))
     world.move_grab(number, (8.5, 0, 9))
     for step in range(60):
         speed = min(step, 30) / 30
-        world.set_kinematic_pose(f"{W}/Carrier", place(world, "Carrier") + (speed * STEP, 0, 0), (1, 0, 0, 0))
+        world.set_kinematic_pose(f"{W}/Carrier", place(world, "Carrier") + np.array([speed * STEP, 0, 0]), (1, 0, 0, 0))
         world.step()
     assert place(world, "Carrier")[0] > 0.6
     assert place(world, "Rider")[0] == pytest.approx(place(world, "Carrier")[0], abs=0.05)
@@ -353,4 +370,3 @@ def test_an_engine_follows_a_drive_and_a_reset_is_exact(real) -> None:
     world.reset()
     assert np.array_equal(world.positions, start)
     assert np.array_equal(run(world, 0.5).positions, before)
-    assert os.path.exists(world.spaces[0]._child.folder)  # type: ignore[attr-defined]

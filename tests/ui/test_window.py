@@ -18,6 +18,11 @@ def test_preview_plays_is_grabbed_paused_reset_kept_and_baked(drive):
     drive("preview")
 
 
+def test_preview_plays_in_a_process_of_its_own_and_survives_its_death(drive):
+    log = drive("preview_engine", files=(window.ROOT / "tests" / "stand_in.py",), usd=True)
+    assert "PLAYED IN A PROCESS OF ITS OWN" in log
+
+
 def test_a_large_preview_is_started_while_blender_draws_and_listens(drive):
     assert "ESC ENDED IT" in drive("preview_start")
 

@@ -17,7 +17,7 @@ from ..core.air import OFF
 from ..core.errors import InputError, OutputError, UsageError
 from ..core.units import SI, StageUnits, checked_frame_rate
 from ..core.words import counted
-from ..simulation.engine import PREVIEW, programs, solvers
+from ..simulation.engine import ENGINES, PREVIEW, PYTHONS, Program, programs, solvers
 from ..system.console import say, warn
 from ..system.files import (
     IMAGE_SUFFIXES,
@@ -59,8 +59,14 @@ def simulate_file(options: argparse.Namespace) -> int:
         vary.check_options(options)
     elif options.runs is not None or options.seed is not None:
         raise UsageError("--runs and --seed are for --vary; add it, or leave them out.")
-    with folders_made(options, options.out, options.json):
-        return _vary_into(options, source) if options.vary else _simulate_into(options, source)
+    before = dict(PYTHONS)
+    try:
+        with folders_made(options, options.out, options.json):
+            return _vary_into(options, source) if options.vary else _simulate_into(options, source)
+    finally:
+        # --engine-python is for this run.
+        PYTHONS.clear()
+        PYTHONS.update(before)
 
 
 def _vary_into(options: argparse.Namespace, source: Format) -> int:
@@ -154,9 +160,7 @@ def _simulate_into(options: argparse.Namespace, source: Format) -> int:
         except ValueError as error:
             raise InputError(f"'{options.file}' moves too far for the units of its stage.") from error
         write_text(Path(options.json), text)
-    if _runs_here(options):
-        # They say what the preview simulates in another way, which the other engines do not.
-        print_notices(options, world.notices, warn)
+    print_notices(options, world.notices, warn)
     bodies, frames = counted(len(recording.paths), "body"), counted(len(recording.positions), "frame")
     broken, unstable = counted(len(world.broken_joints), "broken joint"), counted(len(world.unstable), "unstable body")
     ending = f", {broken}, {unstable}" if _runs_here(options) else ""
@@ -176,6 +180,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
         from ..simulation.engines import external
 
         options.engine_python = external.python_of(options.engine, options.engine_python or "")
+        PYTHONS[options.engine] = options.engine_python
     elif options.engine_python:
         others = " or ".join(f"--engine {engine}" for engine in programs())
         raise UsageError(f"--engine-python is for another engine; add {others}.")
@@ -278,27 +283,55 @@ def _simulate_usd(options: argparse.Namespace, file: str) -> tuple[World, Record
 def _simulate_stage(options: argparse.Namespace, stage: Any) -> tuple[World, Recording, StageUnits]:
     from .. import stage_motion
 
-    motion = stage_motion.simulate_stage(
-        stage, options.seconds, fps=options.fps, substeps=options.substeps, quality=options.quality,
-        with_loads=_wants_loads(options), engine=_solver(options), air=options.air or OFF,
-    )  # fmt: skip
-    recording, units = motion.recording, motion.model.units
-    points: dict[str, Any] = {}
-    if not _runs_here(options):
+    if _by_file(options, stage):
+        motion = _motion_of(options, stage, PREVIEW)
         changing = (*motion.movers, *(key.path for key in motion.model.animated))
         recording, points = _hand_off(options, stage, motion, changing)
+    else:
+        motion = _motion_of(options, stage, options.engine)
+        recording, points = motion.recording, {}
+        if not _runs_here(options):
+            _compare(options, recording, _motion_of(options, stage, PREVIEW).recording)
+    units = motion.model.units
     if options.out:
         stage_motion.write_cache(stage, Path(options.out), motion, recording, points)
     return motion.world, recording, units
 
 
+def _motion_of(options: argparse.Namespace, stage: Any, engine: str) -> StageMotion:
+    from .. import stage_motion
+
+    return stage_motion.simulate_stage(
+        stage, options.seconds, fps=options.fps, substeps=options.substeps, quality=options.quality,
+        with_loads=_wants_loads(options), engine=engine, air=options.air or OFF,
+    )  # fmt: skip
+
+
+def _by_file(options: argparse.Namespace, stage: Any) -> bool:
+    """True if the engine gets the file alone, with what deforms, which does not stream."""
+    from ..usd import read as usd_read
+
+    row = ENGINES[options.engine]
+    if not isinstance(row, Program):
+        return False
+    read = usd_read.read_stage(stage).deformables
+    soft = read()[0] if read is not None else []
+    if soft and not row.deforms:
+        tell_note(options, f"{row.name} simulates deformables on a GPU only: here they are left out.", "warning: ")
+    return bool(soft) and row.deforms
+
+
+def _compare(options: argparse.Namespace, recording: Recording, preview: Recording) -> None:
+    """Say on stderr how far the preview is from an engine."""
+    from ..simulation.engines import external
+
+    for line in external.told(external.differences(recording, preview), options.engine, recording.fps):
+        tell_note(options, line)
+
+
 def _runs_here(options: argparse.Namespace) -> bool:
     """False for an engine in a Python of its own, with which the preview is compared."""
     return options.engine in solvers()
-
-
-def _solver(options: argparse.Namespace) -> str:
-    return options.engine if _runs_here(options) else PREVIEW
 
 
 def _wants_loads(options: argparse.Namespace) -> bool:
@@ -308,7 +341,7 @@ def _wants_loads(options: argparse.Namespace) -> bool:
 def _hand_off(
     options: argparse.Namespace, stage: Any, motion: StageMotion, movers: Sequence[str]
 ) -> tuple[Recording, dict[str, Any]]:
-    """The motion of an opened stage in another simulator, and on stderr how far the preview is from it.
+    """The motion of a stage with deformables in another simulator, and on stderr how far the preview is from it.
 
     Returns the recording of its bodies, and the points of deformables by path, see `external.deformed`.
     """
@@ -319,13 +352,9 @@ def _hand_off(
     soft, _ = model.deformables() if model.deformables is not None else ([], [])
     with work_folder() as folder:
         file, units = Path(stage.GetRootLayer().realPath), model.units
-        if soft and not programs()[options.engine].deforms:
-            tell_note(options, f"{name} simulates deformables on a GPU only: here they are left out.", "warning: ")
-            soft = []
-        elif soft:
-            tell_note(options, f"{name} uses its solver VBD for {counted(len(soft), 'deformable')}, which is slow.")
-            if not units.is_like(SI):
-                file, units = _in_metres(stage, folder), SI
+        tell_note(options, f"{name} uses its solver VBD for {counted(len(soft), 'deformable')}, which is slow.")
+        if not units.is_like(SI):
+            file, units = _in_metres(stage, folder), SI
         steps = len(preview.positions) - 1
         with external.Run(options.engine, options.engine_python, file, steps, world.time_step) as run:
             run.wait()
@@ -370,5 +399,5 @@ def _simulate_scene(options: argparse.Namespace, reading: SceneReading) -> tuple
     fps = options.fps or checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
     return scene_motion.simulate_scene(
         scene, reading.model, options.seconds, fps, substeps=options.substeps, quality=options.quality,
-        with_loads=_wants_loads(options), engine=_solver(options), animated=reading.animated,
+        with_loads=_wants_loads(options), engine=options.engine, animated=reading.animated,
     )  # fmt: skip

@@ -9,8 +9,9 @@ import time
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer
 from typing import IO, Any
 
 import numpy as np
@@ -21,19 +22,43 @@ from ..simulation.engine import Program
 from ..simulation.engines import external, pipe
 from ..system import limits
 
-#: Seconds that an engine may take to read a scene, and for a time step.
-LOADING, STEPPING = 120.0, 10.0
+#: Seconds that an engine may take to read a scene, and for a time step, and that it waits for another scene.
+LOADING, STEPPING, WAITING = 120.0, 10.0, 60.0
+#: Processes that wait for another scene, by what started them, with the timer that ends them.
+_waiting: dict[Any, tuple[Child, Timer]] = {}
+
+
+def child_for(row: Program, scene: str) -> Child:
+    """The process of an engine: one that waits, or a new one. scene: what sentences call the scene.
+
+    Raises InputError where its Python is not set.
+    """
+    found = _waiting.pop(_start_of(row), None)
+    if found is not None:
+        child, timer = found
+        timer.cancel()
+        if child.is_there:
+            child.scene = scene
+            return child
+    return Child(row, scene)
+
+
+def _start_of(row: Program) -> Any:
+    return *external.live_command(row), frozenset(external.environment().items())
 
 
 class Child:
     """An engine at work. folder: of the files that it gets, and of its log."""
 
-    def __init__(self, row: Program) -> None:
-        """Start it. Raises InputError where its Python is not set."""
+    def __init__(self, row: Program, scene: str) -> None:
+        """Start it. scene: what sentences call the scene. Raises InputError where its Python is not set."""
         command = external.live_command(row)
-        self._row = row
+        self._row, self.scene, self._key = row, scene, _start_of(row)
+        self._files = count()
         #: Milliseconds from the last request to its answer.
         self.delay = 0.0
+        #: Those of them in the engine.
+        self.spent = 0.0
         self._kept = tempfile.TemporaryDirectory(prefix="usdphys-live-")
         self.folder = Path(self._kept.name)
         self._log = self.folder / "log.txt"
@@ -45,6 +70,27 @@ class Child:
         self._watch = limits.Watch(self._process.pid, self._process.kill, limits.memory(), limits.seconds())
         #: Also when it is lost, or when this process ends.
         self.close: Callable[[], object] = weakref.finalize(self, _end, self._process, self._watch, stream, self._kept)
+
+    @property
+    def is_there(self) -> bool:
+        """False once it has ended."""
+        return self._process.poll() is None and bool(getattr(self.close, "alive", False))
+
+    def new_file(self) -> Path:
+        """A file of its folder that is not there yet."""
+        return self.folder / f"scene_{next(self._files)}.usdc"
+
+    def let_wait(self) -> None:
+        """Let it wait for another scene for a while: an engine takes seconds to start."""
+        earlier = _waiting.pop(self._key, None)
+        if earlier is not None:
+            earlier[1].cancel()
+            earlier[0].close()
+        if self.is_there:
+            timer = Timer(WAITING, self.close)
+            timer.daemon = True
+            timer.start()
+            _waiting[self._key] = self, timer
 
     @property
     def pid(self) -> int:
@@ -98,9 +144,11 @@ class Child:
         finally:
             self._watch.due = float("inf")
         self.delay = 1e3 * (time.perf_counter() - began)
+        spent = answer[0].get("spent")
+        self.spent = float(spent) if isinstance(spent, int | float) else 0.0
         if "error" in answer[0]:
             self.close()
-            raise EngineError(external.sentence(self._row, "the scene", str(answer[0]["error"])))
+            raise EngineError(external.sentence(self._row, self.scene, external.raised(str(answer[0]["error"]))))
         return answer
 
     def states(self, arrays: Mapping[str, Any], count: int) -> NDArray[np.float64]:
@@ -130,8 +178,8 @@ class Child:
             return EngineError(
                 f"{name} takes {exceeded}, and was ended; if that is meant, set {limits.MEMORY} (gigabytes) to more."
             )
-        cause = external.cause(text) or f"exit status {status}"
-        return EngineError(external.sentence(self._row, "the scene", cause))
+        cause = external.cause(text) if "Traceback" in text else f"it ended with exit status {status}"
+        return EngineError(external.sentence(self._row, self.scene, cause))
 
 
 def _end(process: subprocess.Popen[bytes], watch: limits.Watch, log: IO[bytes], folder: Any) -> None:

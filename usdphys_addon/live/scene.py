@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import frames, mass
+from ..core import deformables, frames, mass
 from ..core.air import OFF
 from ..core.errors import EngineError, InputError
 from ..core.fitting import Surface
@@ -39,7 +40,8 @@ from ..simulation.joint_facts import Drive, JointFacts
 from ..simulation.layout import EARTH_GRAVITY
 from ..simulation.weights import Geometries, Weight, alone
 from ..usd import restated
-from .child import Child
+from .child import Child, child_for
+from .matter import matter_of
 
 Floats = NDArray[np.float64]
 NO_DRIVE = Drive()
@@ -107,20 +109,30 @@ class LiveScene(Engine):
         #: Rows of the engine's bodies, and which of them each is here.
         self._known = np.zeros(0, int)
         self._child: Child | None = None
+        #: Milliseconds in the engine, of its delay.
+        self.spent = 0.0
 
     # ----------------------------------------------------------------------- building
 
     def build(self) -> Iterator[float]:
         self._report()
-        child = self._child = Child(self.row)
+        source = Path(self.setup.layout.model.source)
+        child = self._child = child_for(self.row, f"'{source.name}'" if source.is_file() else "the scene")
         try:
             yield Next(0.0, phrase("{engine} is starting", engine=self.row.name))
-            file = child.folder / "scene.usdc"
-            restated.write_alone(self.setup.layout.model, file)
+            arrays = {"states": self._states, "kinematic": np.flatnonzero(self._kinematic)}
+            told: dict[str, Any] = {}
+            if self.row.is_for_node:
+                made = matter_of(self.setup, self.weights)
+                for prim, what in made.missing:
+                    self._lacks(prim, f"{self.row.name} is not told {what} of {prim.display}.")
+                told["scene"], arrays = made.scene, {**arrays, **made.arrays}
+            else:
+                told["file"] = str(child.new_file())
+                restated.write_alone(self.setup.layout.model, Path(told["file"]))
             answer = child.begin(
-                "build", {"states": self._states, "kinematic": np.flatnonzero(self._kinematic)}, file=str(file),
-                seconds=self.setup.time_step, substeps=self.setup.substeps, bodies=list(self._rows),
-                gravity=list(self._gravity),
+                "build", arrays, seconds=self.setup.time_step, substeps=self.setup.substeps, bodies=list(self._rows),
+                gravity=list(self._gravity), **told,
             )  # fmt: skip
             while (found := answer()) is None:
                 yield 0.0
@@ -140,35 +152,39 @@ class LiveScene(Engine):
         self._number_of = {int(own): number for own, number in zip(self._known, numbers, strict=True)}
         for path, row in self._rows.items():
             if row not in self._number_of and not self._kinematic[row]:
-                self._lacks(self.setup.bodies[path].prim, "does not have the body {prim}: it stays where it is")
+                prim = self.setup.bodies[path].prim
+                self._lacks(prim, f"{self.row.name} does not have the body {prim.display}: it stays where it is.")
         self._take(states)
         self.is_moved_at_start = True
 
     def _report(self) -> None:
         """Name what the engine is not told, or does not tell."""
-        for facts in self.setup.joints:
-            if facts.breaks or facts.bond:
-                self._lacks(facts.prim, "does not say whether {prim} breaks: it is shown as whole")
-                break
+        name, model = self.row.name, self.setup.layout.model
+        breaking = next((facts.prim for facts in self.setup.joints if facts.breaks or facts.bond), None)
+        if breaking is not None:
+            self._lacks(breaking, f"{name} does not say whether {breaking.display} breaks: it is shown as whole.")
+        soft = next(filter(deformables.kind_of, model.prims.values()), None)
+        if soft is not None:
+            self._lacks(soft, f"{name} does not play {soft.display}, which deforms: bake it.")
         if self.setup.quality != NORMAL:
-            self._lacks(None, "does not know the quality: set the substeps")
-        if self.setup.layout.model.air != OFF:
-            self._lacks(None, "is not told the air: only the damping of bodies slows them")
+            self._lacks(None, f"{name} does not know the quality: set the substeps.")
+        if model.air != OFF:
+            self._lacks(None, f"{name} is not told the air: only the damping of bodies slows them.")
 
-    def _lacks(self, prim: Prim | None, what: str) -> None:
-        text = what.replace("{prim}", prim.display if prim is not None else "")
-        self.notices.add("EngineLimits", prim, f"{self.row.name} {text}.")
+    def _lacks(self, prim: Prim | None, message: str) -> None:
+        self.notices.add("EngineLimits", prim, message)
 
     # ----------------------------------------------------------------------- running
 
     def close(self) -> None:
-        if self._child is not None:
-            self._child.close()
+        child, self._child = self._child, None
+        if child is not None:
+            child.let_wait()
 
     @property
     def _engine(self) -> Child:
         if self._child is None:
-            raise EngineError(f"{self.row.name} has not begun.")
+            raise EngineError(f"{self.row.name} does not run any more; reset the preview.")
         return self._child
 
     def _ask(self, do: str, header: dict[str, Any], arrays: dict[str, Any]) -> Floats:
@@ -194,10 +210,10 @@ class LiveScene(Engine):
         self._led = {}
         self._log.append((header, arrays))
         moved = self._take(self._ask("step", header, arrays))
-        self.delay = self._engine.delay
+        self.delay, self.spent = self._engine.delay, self._engine.spent
         self.read_poses(positions, rotations)
-        finite = np.isfinite(self._states).all(axis=1)
-        return Step(moved, [path for path, row in self._rows.items() if not finite[row]])
+        lost = set(np.flatnonzero(~np.isfinite(self._states).all(axis=1)).tolist())
+        return Step(moved, [path for path, row in self._rows.items() if row in lost])
 
     def read_poses(self, positions: NDArray[np.float64], rotations: NDArray[np.float64]) -> None:
         positions[:], rotations[:] = self._states[:, :3], self._states[:, 3:7]
@@ -233,13 +249,13 @@ class LiveScene(Engine):
         return [prim.path for prim in self.setup.statics]
 
     def set_static_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
-        self._refuse(self.setup.layout.model.prims[path], "the new place")
+        self._refuse(self.setup.layout.model.prims[path])
 
-    def _refuse(self, prim: Prim, what: str) -> None:
+    def _refuse(self, prim: Prim) -> None:
         """Raise NotLiveError for an edit; what is animated stays as it is at the start, which is named."""
         if not any(key.path == prim.path for key in self.setup.layout.model.animated):
             raise NotLiveError(prim.path)
-        self._lacks(prim, f"is not told {what} of {{prim}} while it runs")
+        self._lacks(prim, f"{self.row.name} is not told the new values of {prim.display} while it runs.")
 
     # ----------------------------------------------------------------------- joints
 
@@ -273,13 +289,13 @@ class LiveScene(Engine):
         key = path, dof
         if key not in self._drives:
             raise KeyError(dof)
-        if "drives" not in self._takes or path not in self._driven:
-            self._refuse(self._facts[path].prim, "the new drive")
+        is_other = drive.acceleration != self._drives[key].acceleration
+        if is_other or "drives" not in self._takes or path not in self._driven:
+            self._refuse(self._facts[path].prim)
             return
         self._drives[key] = replace(drive)
         limit = drive.max_force if np.isfinite(drive.max_force) else None
-        row = [path, dof, drive.stiffness, drive.damping, drive.target_position, drive.target_velocity, limit,
-               drive.acceleration]  # fmt: skip
+        row = [path, dof, drive.stiffness, drive.damping, drive.target_position, drive.target_velocity, limit]
         rows = [each for each in self._edits.get("drives", ()) if each[:2] != [path, dof]]
         self._edits["drives"] = [*rows, row]
 
@@ -319,7 +335,7 @@ class LiveScene(Engine):
     # ----------------------------------------------------------------------- live edits
 
     @property
-    def gravity(self) -> Vector:  # type: ignore[override]
+    def gravity(self) -> Vector:
         return self._gravity
 
     @gravity.setter
@@ -330,7 +346,7 @@ class LiveScene(Engine):
             scene = self.setup.layout.model.prims.get(self.setup.scene)
             if scene is None:
                 raise NotLiveError(self.setup.scene)
-            self._refuse(scene, "the new gravity")
+            self._refuse(scene)
             return
         self._gravity = gravity
         self._edits["gravity"] = list(gravity)
@@ -339,25 +355,26 @@ class LiveScene(Engine):
         prim = self.setup.layout.model.prims.get(material)
         if prim is None:
             raise NotLiveError(material)
-        self._refuse(prim, "the new friction")
+        self._refuse(prim)
 
     def set_mass(self, path: str, mass: float) -> None:
-        self._refuse(self.setup.bodies[path].prim, "the new mass")
+        self._refuse(self.setup.bodies[path].prim)
 
     def set_joint_enabled(self, path: str, enabled: bool) -> None:
-        self._refuse(self._facts[path].prim, "the switch")
+        self._refuse(self._facts[path].prim)
 
     def set_joint_ranges(self, path: str, facts: JointFacts) -> None:
-        self._refuse(self._facts[path].prim, "the new limits")
+        self._refuse(self._facts[path].prim)
 
     def set_led(self, path: str, velocity: tuple[Vector, Vector] | None) -> None:
-        self._lacks(self.setup.bodies[path].prim, "is not told when animation moves {prim}, which falls all the time")
+        prim = self.setup.bodies[path].prim
+        self._lacks(prim, f"{self.row.name} is not told when animation moves {prim.display}, which falls all the time.")
 
     def set_collider_enabled(self, path: str, enabled: bool) -> None:
-        self._refuse(self.setup.layout.model.prims[path], "the switch")
+        self._refuse(self.setup.layout.model.prims[path])
 
     def set_surface_velocity(self, path: str, prim: Prim) -> None:
-        self._refuse(prim, "the new surface velocity")
+        self._refuse(prim)
 
     # ----------------------------------------------------------------------- shapes, which are those of the preview
 

@@ -54,8 +54,8 @@ def engine_bake_steps(
 
     engine: of `engine.programs`. export: writes the scene to a file whose prims have the paths of the preview. Cloth,
     soft bodies and cables play files of points beside the .blend; a scene without any is baked as the preview plays
-    it. An earlier bake is removed first. Yields the completed fraction; closing the generator ends the simulator and leaves no key.
-    Raises InputError where the simulator fails.
+    it. An earlier bake is removed first. Yields the completed fraction; closing the generator ends the simulator and
+    leaves no key. Raises InputError where the simulator fails.
     """
     if end <= start:
         raise InputError(f"The frame range {start} to {end} is empty; choose a later end.")

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 from bpy.types import Context, Depsgraph
 
-from ..bridge import authored_poses, joint_frames, reading, scene_read
+from ..bridge import authored_poses, environment, joint_frames, reading, scene_read
 from ..core import animation, clock
 from ..core.animation import Key
 from ..core.coasting import coasting_paths
@@ -22,7 +22,7 @@ from ..core.validate import Issue
 from ..core.words import phrase
 from ..simulation import load_history
 from ..simulation.energies import Energies
-from ..simulation.engine import Ability, NotLiveError
+from ..simulation.engine import ENGINES, Ability, NotLiveError, Program
 from ..simulation.live_values import LiveValues
 from ..simulation.world import World
 from . import live_edits
@@ -120,6 +120,9 @@ class PreviewSession:
         settings = context.scene.usdphys.preview
         self.model: PhysicsModel = reading.model
         self.meters = self.model.units.meters_per_unit
+        if isinstance(ENGINES.get(settings.engine), Program):
+            # It gets a USD file.
+            environment.require_usd()
         start = self.model if before is None else before.moved_copy(self.model, old_paths, motion)
         self.world = yield from World.steps(
             start, time_step=time_step, substeps=settings.substeps, quality=settings.quality, engine=settings.engine
@@ -473,8 +476,9 @@ class PreviewSession:
             name = site.obj.name if is_own(site) else site.instance[0] if site.instance is not None else ""
             if path in bodies and by_name.get(name, path) != path:
                 old_paths[path] = by_name[name]
-        finished(self._begin(context, reading, old.time_step, old, old_paths, motion))
+        # What it knows of its bodies it still tells, and the new world may take its process.
         old.close()
+        finished(self._begin(context, reading, old.time_step, old, old_paths, motion))
         if was_playing:
             self.play()
 

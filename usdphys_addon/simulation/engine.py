@@ -162,6 +162,7 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Free what the engine holds outside this process. Nothing is called after it."""
+        return
 
     # ----------------------------------------------------------------------- running
 
@@ -344,6 +345,8 @@ class Program:
     abilities: frozenset[Ability] = frozenset(Ability) - {Ability.LOADS, Ability.TOUCHES}
     #: True if it bakes cloth, soft bodies and cables.
     deforms: bool = False
+    #: True for a program for Node.js, which needs a folder with its packages in place of a Python, and reads no files.
+    is_for_node: bool = False
 
     @property
     def key(self) -> str:
@@ -352,12 +355,14 @@ class Program:
 
     @property
     def python(self) -> str:
-        """The path of its Python, of the preferences or of the environment; "" where it is not set."""
+        """The path of its Python, or its folder, of the preferences or the environment; "" where it is not set."""
         return PYTHONS.get(self.key) or os.environ.get(self.variable, "")
 
     @property
     def get(self) -> str:
         """Sentence that says how to get what it needs."""
+        if self.is_for_node:
+            return f"Set the folder of {self.name} in the preferences of the add-on, under Other Simulators."
         return f"Set the Python of {self.name} in the preferences of the add-on, under Other Simulators."
 
     def is_here(self) -> bool:
@@ -365,9 +370,15 @@ class Program:
         return bool(self.python)
 
     def load(self) -> type[Engine]:
-        """What takes a setup as the class of an engine does."""
+        """What takes a setup as the class of an engine does. Raises MissingDependencyError."""
         module, _, name = self.engine.partition(":")
-        return cast("type[Engine]", partial(getattr(importlib.import_module(module, __package__), name), self))
+        try:
+            made = getattr(importlib.import_module(module, __package__), name)
+        except ImportError as error:
+            raise MissingDependencyError(
+                f"{self.name} gets the scene as a USD file, and this Blender or Python has no USD ({error})."
+            ) from error
+        return cast("type[Engine]", partial(made, self))
 
 
 #: The Python that the preferences have for a program, by its key.
@@ -400,6 +411,10 @@ ENGINES: dict[str, Solver | Program] = {
         "Newton", "Newton with the solver of MuJoCo", "run_newton.py",
         '"newton[sim]" newton-usd-schemas usd-core scipy', "USDPHYS_NEWTON_PYTHON", deforms=True,
     ),
+    "havok": Program(
+        "Havok", "Havok, the engine of games in Babylon.js", "run_havok.js", "@babylonjs/havok",
+        "USDPHYS_HAVOK_FOLDER", is_for_node=True,
+    ),
 }  # fmt: skip
 
 
@@ -421,5 +436,5 @@ def solvers() -> dict[str, Solver]:
 
 
 def programs() -> dict[str, Program]:
-    """The engines in a Python of the user's own."""
-    return {key: row for key, row in ENGINES.items() if isinstance(row, Program)}
+    """The engines in a Python of the user's own, which read files."""
+    return {key: row for key, row in ENGINES.items() if isinstance(row, Program) and not row.is_for_node}

@@ -113,12 +113,16 @@ class World:
         #: Paths of the bodies that animation and physics move in turn.
         self.switching = switches.switching(model)
         authored, model = model, switches.released(model)
-        self._layout = layout(model, self._notices)
-        report_others(model, self._layout.names, self._notices)
-        switches.report_still(authored, self._notices)
+        # What engines of this process simulate in another way is nothing that a program does.
+        told = self._notices if isinstance(self._solver, Solver) else Notices()
+        self._layout = layout(model, told)
+        report_others(model, self._layout.names, told)
+        switches.report_still(authored, told)
         if model.air.told and any(not body.is_kinematic for body in self._layout.bodies.values()):
-            self._notices.add("AirSlows", None, model.air.told)
-        setups = _setups(self._layout, self._notices, time_step, substeps, quality)
+            told.add("AirSlows", None, model.air.told)
+        setups = [
+            replace(setup, notices=self._notices) for setup in _setups(self._layout, told, time_step, substeps, quality)
+        ]
         _report_missing(self._solver, self._layout, setups, self._notices)
         #: Each is one physics scene in the engine.
         self.spaces: tuple[Engine, ...] = tuple(map(make, setups))

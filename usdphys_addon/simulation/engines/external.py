@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -22,7 +23,7 @@ from ...core.errors import InputError
 from ...core.units import StageUnits
 from ...core.words import counted
 from ...system import limits
-from ..engine import Program, programs
+from ..engine import ENGINES, Program, programs
 from ..live_values import quaternion_product
 from ..record import Recording
 
@@ -31,10 +32,14 @@ Floats = NDArray[np.float64]
 
 def python_of(engine: str, chosen: str = "") -> str:
     """The Python for an engine: the chosen path, else that of its environment variable. Raises InputError."""
-    return _python(programs()[engine], chosen)
+    known = ENGINES[engine]
+    assert isinstance(known, Program)
+    return _python(known, chosen)
 
 
 def _python(known: Program, chosen: str = "") -> str:
+    if known.is_for_node:
+        return _folder(known, chosen)
     python = chosen or known.python
     if not python:
         raise InputError(
@@ -44,6 +49,19 @@ def _python(known: Program, chosen: str = "") -> str:
     if not os.access(python, os.X_OK) or not Path(python).is_file():
         raise InputError(f"'{python}' is not a program; choose the python of an environment that has {known.name}.")
     return python
+
+
+def _folder(known: Program, chosen: str) -> str:
+    """The folder of packages of a program for Node.js. Raises InputError."""
+    folder = chosen or known.python
+    if not folder:
+        raise InputError(
+            f"{known.name} needs a folder of its own: run 'npm install {known.packages}' in one, and set its folder "
+            f"node_modules in the preferences of the add-on, with --engine-python or in {known.variable}."
+        )
+    if not Path(folder, *known.packages.split("/")).is_dir():
+        raise InputError(f"'{folder}' has no package {known.packages}; choose the folder node_modules that has it.")
+    return str(Path(folder).absolute())
 
 
 class Poses(NamedTuple):
@@ -73,8 +91,8 @@ class Run:
         self._stream: IO[bytes] = self._log.open("wb")
         self._child = subprocess.Popen(
             [
-                str(Path(python).absolute()), str(program_of(self._engine)), str(file.absolute()), str(steps), repr(seconds),
-                str(self._target),
+                str(Path(python).absolute()), str(program_of(self._engine)), str(file.absolute()), str(steps),
+                repr(seconds), str(self._target),
             ],
             stdin=subprocess.DEVNULL, stdout=self._stream, stderr=subprocess.STDOUT, env=environment(),
             cwd=self.folder,  # MuJoCo writes a log there
@@ -154,7 +172,12 @@ def program_of(engine: Program) -> Path:
 
 def live_command(engine: Program) -> list[str]:
     """What starts the program of an engine so that it answers requests. Raises InputError."""
-    return [str(Path(_python(engine)).absolute()), str(program_of(engine)), "--live"]
+    if not engine.is_for_node:
+        return [str(Path(_python(engine)).absolute()), str(program_of(engine)), "--live"]
+    folder, node = _python(engine), shutil.which("node")
+    if node is None:
+        raise InputError(f"{engine.name} needs Node.js; install it, so that the command 'node' is found.")
+    return [node, str(program_of(engine)), "--live", folder]
 
 
 def sentence(engine: Program, scene: str, last: str) -> str:
@@ -205,6 +228,11 @@ def _cause(lines: list[str]) -> str:
     text = " ".join((first, *lines[start + 1 :]))
     # The kind of an error says nothing to a user, but for what is missing.
     return f"{name}: {text}" if name == "ModuleNotFoundError" else text.removeprefix("Error: ")
+
+
+def raised(text: str) -> str:
+    """The message of an exception as Python prints it, with its kind only where that says something."""
+    return _cause(["Traceback", *(line.strip() for line in text.splitlines())])
 
 
 def _deformables(found: Any, matrix: Floats) -> tuple[dict[str, Floats], dict[str, tuple[int, int]]]:
@@ -297,7 +325,7 @@ def differences(one: Recording, other: Recording) -> list[Difference]:
 
 def told(found: list[Difference], engine: str, fps: float, most: int = 5) -> list[str]:
     """Lines about the largest differences between an engine and the preview."""
-    name = programs()[engine].name
+    name = ENGINES[engine].name
     if not found:
         return [f"{name}: no body moves by itself"]
     lines = [f"{name} against the preview, largest difference of {counted(len(found), 'body')}:"]

@@ -9,14 +9,15 @@ A request says what to "do", the answer has the result, or a sentence as "error"
 States (n, 13) have a row for each body: position, rotation (w, x, y, z), velocity of the centre of mass, angular one.
 
 build: "file", in USD; "seconds" of a time step; "substeps" of the engine in it, 0 for its own choice; "bodies", their
-paths; "gravity" (3,). Arrays: states, as the file has them, and kinematic (k,), rows. The answer has "bodies", the paths
-of its own rows, which all that follows means; "takes", which of "drives" and "gravity" may change; "joints", whose drives
-may. Arrays: states.
+paths; "gravity" (3,). Arrays: states, as the file has them, and kinematic (k,), rows. The answer has "bodies", the
+paths of its own rows, which all that follows means; "takes", which of "drives" and "gravity" may change; "joints",
+whose drives may. Arrays: states.
 step: "gravity" (3,) and "drives", where they have changed: joint, instance name, stiffness, damping, target, target
-velocity, largest force (null: none), whether the gains give an acceleration. Arrays: led (k,), rows of kinematic bodies,
-and their poses (k, 7) at the end of the step; pushed (k,), rows, and wrenches (k, 9): force, torque, and where the force
-acts. The answer has states.
+velocity, largest force (null: none). Arrays: led (k,), rows of kinematic
+bodies, and their poses (k, 7) at the end of the step; pushed (k,), rows, and wrenches (k, 9): force, torque, and where
+the force acts. The answer has states.
 reset: the answer has the states of the start.
+Every answer of `serve` has "spent", the milliseconds in the engine.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ import json
 import os
 import struct
 import sys
+import time
 import traceback
 from collections.abc import Callable, Mapping
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 
@@ -35,7 +37,7 @@ _SIZES = struct.Struct("<II")
 #: Bytes of a header and of all arrays that are believed.
 MOST = 1 << 28
 #: Types of arrays, as the header has them.
-_TYPES = {"f8": np.dtype("<f8"), "i4": np.dtype("<i4")}
+_TYPES: dict[str, Any] = {"f8": np.dtype("<f8"), "i4": np.dtype("<i4")}
 
 Arrays = Mapping[str, Any]
 Message = tuple[dict[str, Any], dict[str, Any]]
@@ -54,7 +56,7 @@ def packed(header: Mapping[str, Any], arrays: Arrays | None = None) -> bytes:
     return _SIZES.pack(len(text), len(body)) + text + body
 
 
-def received(stream: BinaryIO) -> Message:
+def received(stream: IO[bytes]) -> Message:
     """The next message of a stream: (header, arrays). Raises EOFError at its end, and ValueError for rubbish."""
     sizes = _SIZES.unpack(_exactly(stream, _SIZES.size))
     if max(sizes) > MOST:
@@ -74,7 +76,7 @@ def received(stream: BinaryIO) -> Message:
     return header, arrays
 
 
-def _exactly(stream: BinaryIO, count: int) -> bytes:
+def _exactly(stream: IO[bytes], count: int) -> bytes:
     parts = []
     while count:
         part = stream.read(count)
@@ -100,6 +102,41 @@ class Scene:
     def reset(self, header: Mapping[str, Any], arrays: Arrays) -> Message:
         raise NotImplementedError
 
+    def close(self) -> None:
+        """Make room for another scene."""
+
+
+def main(make: Callable[[], Scene], arguments: list[str], *, is_z_up: bool = False) -> int:
+    """What the program of an engine does with its arguments. Returns the exit status.
+
+    --live: answers requests. FILE STEPS SECONDS POSES, several times: writes the poses of all bodies at the start and
+    after each step of so many seconds to POSES, a .npz file: names (n,) of prims, poses (steps + 1, n, 7): x, y, z,
+    then a quaternion x, y, z, w, in the units of the stage, and in its axes or with Z up. Exit status 1 where a file
+    failed; the others are simulated all the same.
+    """
+    if arguments == ["--live"]:
+        return serve(make)
+    status = 0
+    for file, steps, seconds, target in zip(*(arguments[start::4] for start in range(4)), strict=True):
+        try:
+            _write_poses(make(), file, int(steps), float(seconds), target, is_z_up)
+        except Exception:
+            traceback.print_exc()
+            status = 1
+    return status
+
+
+def _write_poses(scene: Scene, file: str, steps: int, seconds: float, target: str, is_z_up: bool) -> None:
+    header, arrays = scene.build({"file": file, "seconds": seconds, "substeps": 0}, {})
+    poses = np.empty((steps + 1, len(header["bodies"]), 7))
+    for number in range(steps + 1):
+        if number:
+            _, arrays = scene.step({}, {})
+        poses[number] = np.asarray(arrays["states"])[:, [0, 1, 2, 4, 5, 6, 3]]
+        print(f"step {number}", flush=True)
+    np.savez(target, names=np.array(header["bodies"], str), poses=poses, is_z_up=is_z_up)
+    scene.close()
+
 
 def serve(make: Callable[[], Scene]) -> int:
     """Answer the requests on the standard input until it ends. Returns the exit status.
@@ -115,15 +152,20 @@ def serve(make: Callable[[], Scene]) -> int:
         except EOFError:
             return 0
         try:
-            scene = scene or make()
-            answer = packed(*getattr(scene, str(header["do"]))(header, arrays))
+            began = time.perf_counter()
+            if header["do"] == "build":
+                if scene is not None:
+                    scene.close()
+                scene = make()
+            told, states = getattr(scene, str(header["do"]))(header, arrays)
+            answer = packed({**told, "spent": 1e3 * (time.perf_counter() - began)}, states)
         except Exception as error:
             traceback.print_exc()
             answer = packed({"error": f"{type(error).__name__}: {error}"})
         _write(answers, answer)
 
 
-def _write(stream: BinaryIO, message: bytes) -> None:
+def _write(stream: IO[bytes], message: bytes) -> None:
     view = memoryview(message)
     while view:
         view = view[stream.write(view) or 0 :]

@@ -83,20 +83,34 @@ def _solver(newton: Any, model: Any) -> Any:
         for label in model.body_label:
             text = text.replace(f"'{re.sub('[^A-Za-z0-9_]', '_', label)}'", f"'{label}'")
         raise ValueError(text) from None
-    solver.mj_model.eq_solref[:, 0] = CLOSING
+    # Negative ones are those by which Newton lets kinematic bodies keep their velocity.
+    times = solver.mj_model.eq_solref[:, 0]
+    times[times > 0.0] = CLOSING
     return solver
 
 
 def _filter(model: Any, solver: Any) -> None:
     """Keep pairs of shapes apart that the file filters.
 
-    Newton packs pairs into MuJoCo's 32 groups, and some of what is filtered collides all the same.
+    Newton packs pairs into MuJoCo's 32 groups, and some of what is filtered collides all the same. Where none does,
+    MuJoCo is not asked to call Python for each pair that is near, which takes most of the time of a heap.
     """
     import mujoco
 
     shapes = solver.mjc_geom_to_newton_shape.numpy().reshape(-1).tolist()
-    pairs = {frozenset(pair) for pair in model.shape_collision_filter_pairs_array().tolist()}
-    types, meets = (row.tolist() for row in (solver.mj_model.geom_contype, solver.mj_model.geom_conaffinity))
+    filtered = np.asarray(model.shape_collision_filter_pairs_array(), int).reshape(-1, 2)
+    pairs = {frozenset(pair) for pair in filtered.tolist()}
+    own = solver.mj_model
+    types, meets = (row.tolist() for row in (own.geom_contype, own.geom_conaffinity))
+    geoms = {shape: geom for geom, shape in enumerate(shapes) if shape >= 0}
+    missed = False
+    for first, second in filtered.tolist():
+        one, other = geoms.get(first), geoms.get(second)
+        if one is None or other is None or own.geom_bodyid[one] == own.geom_bodyid[other]:
+            continue
+        missed = missed or bool(types[one] & meets[other] or types[other] & meets[one])
+    if not missed:
+        return
 
     def is_filtered(_model: Any, _data: Any, one: int, other: int) -> bool:
         is_in_groups = types[one] & meets[other] or types[other] & meets[one]
@@ -186,8 +200,7 @@ class Loaded:
             builder.color()
         self.model = builder.finalize()
         iterations = CABLE_ITERATIONS if has_cables else ITERATIONS
-        make = _Soft if self.is_soft else _Rigid
-        self.solver: Any = make(newton, self.model, iterations) if self.is_soft else make(newton, self.model)
+        self.solver: Any = _Soft(newton, self.model, iterations) if self.is_soft else _Rigid(newton, self.model)
         self.control = self.model.control()
         self.parts = substeps or max(1, round(seconds * self.solver.rate))
         self.seconds = seconds
@@ -351,9 +364,8 @@ class Live(Scene):  # type: ignore[misc,unused-ignore]
             newton.eval_fk(self._loaded.model, state.joint_q, state.joint_qd, state)
 
     def _drive(
-        self, joint: str, _dof: str, stiffness: float, damping: float, target: float, speed: float,
-        most: float | None, _acceleration: bool,
-    ) -> None:  # fmt: skip
+        self, joint: str, _dof: str, stiffness: float, damping: float, target: float, speed: float, most: float | None
+    ) -> None:
         model, control = self._loaded.model, self._loaded.control
         row, dof = self._joints[joint]
         gains = [model.joint_target_ke.numpy().copy(), model.joint_target_kd.numpy().copy(),

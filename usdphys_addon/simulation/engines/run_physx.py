@@ -4,24 +4,21 @@
     python run_physx.py FILE STEPS SECONDS POSES [FILE STEPS SECONDS POSES ...]
     python run_physx.py --live
 
-Writes the poses of all bodies at the start and after each step of so many seconds to POSES, a .npz file: names (n,) of
-prims, poses (steps + 1, n, 7): x, y, z, then a quaternion x, y, z, w, in the units and axes of the stage. Exit status 1
-where a file failed; the others are simulated all the same. --live: answers requests, see `pipe`.
+See `pipe.main`.
 """
 
 from __future__ import annotations
 
 import sys
-import traceback
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
-from pipe import Arrays, Message, Scene, serve  # type: ignore[import-not-found,unused-ignore]
+from pipe import Arrays, Message, Scene, main  # type: ignore[import-not-found,unused-ignore]
 
-#: What is read of a body, and how many numbers each has.
-POSE = ("position", "orientation")
-STATE = (*POSE, "linearVelocity", "angularVelocity")
+#: What is read of a body.
+STATE = ("position", "orientation", "linearVelocity", "angularVelocity")
 
 
 class Attached:
@@ -128,7 +125,7 @@ class Attached:
 
 
 class Live(Scene):  # type: ignore[misc,unused-ignore]
-    """A scene that is stepped as it is asked for. Its file is in metres, with Z up."""
+    """A scene that is stepped as it is asked for, in the units of its file."""
 
     def __init__(self, px: Any) -> None:
         self._px = px
@@ -147,22 +144,33 @@ class Live(Scene):  # type: ignore[misc,unused-ignore]
         self._scene = Attached(self._px, self._file, "live")
         return {}, {"states": self._states()}
 
-    def step(self, header: Mapping[str, Any], arrays: Arrays) -> Message:
-        from ovphysx.types import SimObjectType
+    def close(self) -> None:
+        self._scene.detach()
 
+    def step(self, header: Mapping[str, Any], arrays: Arrays) -> Message:
         for row in header.get("drives", ()):
             self._drive(*row)
-        if "led" in arrays:
-            names, poses = [self._scene.names[row] for row in arrays["led"]], arrays["poses"]
-            self._scene.write(SimObjectType.RIGID_BODY, "kinematicTargetPosition", names, poses[:, :3])
-            turns = np.roll(poses[:, 3:], -1, axis=1)
-            self._scene.write(SimObjectType.RIGID_BODY, "kinematicTargetOrientation", names, turns)
-        for part in range(self._parts):
+        for part in range(1, self._parts + 1):
+            if "led" in arrays:
+                self._lead(arrays["led"], arrays["poses"], part / self._parts)
             # A wrench lasts for one step of PhysX.
             if "pushed" in arrays:
                 self._push([self._scene.names[row] for row in arrays["pushed"]], arrays["wrenches"])
             self._px.step_sync(self._seconds / self._parts)
         return {}, {"states": self._states()}
+
+    def _lead(self, rows: Any, poses: Any, share: float) -> None:
+        """Let kinematic bodies reach a share of their way to poses (k, 7) in the next step of PhysX."""
+        from ovphysx.types import SimObjectType
+
+        names, before = [self._scene.names[row] for row in rows], self._last[rows, :7]
+        turns = np.where((before[:, 3:] * poses[:, 3:]).sum(axis=1, keepdims=True) < 0.0, -poses[:, 3:], poses[:, 3:])
+        turns = before[:, 3:] + share * (turns - before[:, 3:])
+        turns /= np.linalg.norm(turns, axis=1, keepdims=True)
+        places = before[:, :3] + share * (poses[:, :3] - before[:, :3])
+        self._scene.write(SimObjectType.RIGID_BODY, "kinematicTargetPosition", names, places)
+        turns = np.roll(turns, -1, axis=1)
+        self._scene.write(SimObjectType.RIGID_BODY, "kinematicTargetOrientation", names, turns)
 
     def _push(self, names: list[str], wrenches: Any) -> None:
         from ovphysx.types import SimObjectType
@@ -173,9 +181,8 @@ class Live(Scene):  # type: ignore[misc,unused-ignore]
                 self._scene.write(kind, "wrench", [names[row] for row in own], wrenches[own])
 
     def _drive(
-        self, joint: str, dof: str, stiffness: float, damping: float, target: float, speed: float,
-        most: float | None, _acceleration: bool,
-    ) -> None:  # fmt: skip
+        self, joint: str, dof: str, stiffness: float, damping: float, target: float, speed: float, most: float | None
+    ) -> None:
         from ovphysx.types import SimObjectType
 
         turn = np.pi / 180.0 if dof == "angular" or dof.startswith("rot") else 1.0
@@ -189,38 +196,11 @@ class Live(Scene):  # type: ignore[misc,unused-ignore]
     def _states(self) -> Any:
         states = self._scene.read(STATE)
         states[:, 3:7] = np.roll(states[:, 3:7], 1, axis=1)
+        self._last = states
         return states
 
 
-def _simulate(px: Any, file: str, steps: int, seconds: float, target: str) -> None:
-    scene = Attached(px, file, target)
-    poses = np.empty((steps + 1, len(scene.names), 7))
-    for number in range(steps + 1):
-        if number:
-            px.step_sync(seconds)
-        poses[number] = scene.read(POSE)
-        print(f"step {number}", flush=True)
-    np.savez(target, names=np.array(scene.names, str), poses=poses, is_z_up=False)
-    scene.detach()
-
-
-def main(arguments: list[str]) -> int:
-    """Simulate and write, or answer requests. Returns the exit status."""
-    if arguments == ["--live"]:
-        return int(serve(lambda: Live(_started())))
-    px, status = _started(), 0
-    for file, steps, seconds, target in zip(*(arguments[start::4] for start in range(4)), strict=True):
-        try:
-            _simulate(px, file, int(steps), float(seconds), target)
-        except Exception:
-            traceback.print_exc()
-            status = 1
-    # A file that failed is still attached.
-    if not status:
-        px.destroy()
-    return status
-
-
+@cache
 def _started() -> Any:
     """PhysX on the processor."""
     import ovphysx
@@ -235,4 +215,4 @@ def _started() -> Any:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(lambda: Live(_started()), sys.argv[1:]))
