@@ -128,6 +128,7 @@ class _Planner:
         self.layout = Layout(source, root, PhysicsModel(SI, source=str(source.path)), issues=source.issues)
         self.model, self.root = self.layout.model, root
         self.mesh = mesh_reader(source)
+        matter.fit(source, self.mesh)
         self.worlds = worlds_of(source)
         self.weights = matter.inertials(source, self.mesh)
         self.moves = self._moving()
@@ -457,9 +458,15 @@ class _Planner:
                            "drive does so at once.", "Keep the file for MuJoCo.", "info")  # fmt: skip
 
     def damp(self) -> None:
-        """Damping of servos that is a share of the critical one, from the inertia that they move."""
+        """Numbers of springs and servos that come from a time or a damping ratio, and the inertia that they move."""
         children = matter.children_of(self.source)
         moved_by: dict[str, float] = {}
+        for index, joint in self.by_name.values():
+            if joint.timing is not None:
+                below = matter.below(children, index)
+                moved = matter.moved_by(below, self.worlds, self.weights, index, joint)
+                time, ratio = joint.timing
+                joint.stiffness, joint.damping = moved / (time * ratio) ** 2, 2.0 * moved / time
         for one in self.source.actuators:
             if one.ratio <= 0.0 or one.kind != "joint" or one.target not in self.by_name or one.gain <= 0.0:
                 continue

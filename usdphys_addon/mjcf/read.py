@@ -44,7 +44,7 @@ _OF_GEOM = _PLACE | {
 }  # fmt: skip
 _OF_JOINT = _PLACE | {
     "axis", "range", "limited", "ref", "springref", "stiffness", "damping", "armature", "frictionloss",
-    "actuatorfrcrange", "actuatorfrclimited",
+    "actuatorfrcrange", "actuatorfrclimited", "springdamper",
 }  # fmt: skip
 _OF_FREE = ("damping", "frictionloss", "armature")
 #: Most elements below the world, most of them that replicas add, and most levels of includes.
@@ -466,8 +466,12 @@ class _Reader:
         made.friction = self._number(attributes, "frictionloss", 0.0)
         made.force_range = self._limits(attributes, "actuatorfrcrange", "actuatorfrclimited")
         made.others = {word: text for word, text in attributes.items() if word not in _OF_JOINT}
-        if any(self._numbers(attributes, "springdamper")):
-            self.unread["springdamper of a joint"] += 1
+        timing = self._numbers(attributes, "springdamper")
+        if len(timing) == 2 and min(timing) > 0.0:
+            if kind == "ball":
+                self.unread["springdamper of a ball joint"] += 1
+            else:
+                made.timing = (timing[0], timing[1])
         return made
 
     def _geom(self, element: Element, frame: Floats, around: str, suffix: str) -> Geom | None:
@@ -494,10 +498,10 @@ class _Reader:
         made.condim = self._whole(attributes, "condim", 3)
         made.is_shell = attributes.get("shellinertia") == "true"
         made.others = {word: text for word, text in attributes.items() if word not in _OF_GEOM}
-        if kind == "sdf" or (mesh and kind not in ("mesh", "sdf")):
-            self.unread["shape fitted to a mesh" if mesh and kind != "sdf" else "signed distance field"] += 1
-            if kind == "sdf":
-                return None
+        made.fit_scale = self._number(attributes, "fitscale", 1.0)
+        if kind == "sdf":
+            self.unread["signed distance field"] += 1
+            return None
         return made
 
     def _inertial(self, attributes: Mapping[str, str]) -> Inertial:

@@ -55,6 +55,8 @@ class Look:
 class Geom:
     """A shape. size: as MJCF has it: radius, half lengths. mesh, field, look: names of assets.
 
+    A primitive with a mesh stands for it; see `matter.fit`. fit_scale: its size is times that.
+
     mass: kg; None: from the density. contact: masks (type, affinity). others: attributes that are not read.
     """
 
@@ -74,6 +76,7 @@ class Geom:
     priority: int = 0
     condim: int = 3
     is_shell: bool = False
+    fit_scale: float = 1.0
     line: int = 0
     others: dict[str, str] = dataclass_field(default_factory=dict)
 
@@ -89,6 +92,7 @@ class Joint:
     element: in the text; None for a replica, as edits of one would be of all. others: attributes that are not read.
 
     The angle or distance is `reference` in the pose of the file. stiffness, damping: of a spring at `spring`.
+    timing: time constant and damping ratio of a spring whose numbers are to be computed.
     """
 
     name: str
@@ -103,6 +107,7 @@ class Joint:
     armature: float = 0.0
     friction: float = 0.0
     force_range: tuple[float, float] | None = None
+    timing: tuple[float, float] | None = None
     line: int = 0
     element: Element | None = None
     others: dict[str, str] = field(default_factory=dict)
