@@ -25,7 +25,7 @@ from ..core.validate import Issue
 from ..core.value_types import value_type
 from ..urdf import meshes as mesh_files
 from ..urdf.layout import prim_name
-from . import joints, matter, values
+from . import height_fields, joints, matter, values
 from .values import Body, Equality, Floats, Geom, Inertial, Model
 
 #: Groups of geoms that MuJoCo does not show unless it is asked to.
@@ -303,7 +303,8 @@ class _Planner:
         surface = self.mesh_of(geom)
         if surface is None:
             if geom.type == "hfield":
-                self.issue("MjcfUnread", f"The height field '{geom.field}' is not read.", "Make it a mesh.", "info")
+                self.issue("MjcfUnread", f"The height field '{geom.field}' has no heights or no size and is not read.",
+                           "Write its heights.")  # fmt: skip
             return None
         return "Mesh", None, one, Mesh(*surface)
 
@@ -315,6 +316,8 @@ class _Planner:
             surface = (points * np.array(size), triangles)
         elif geom.type == "mesh":
             surface = self.mesh(geom.mesh)
+        elif geom.type == "hfield" and geom.field in self.source.fields:
+            surface = height_fields.surface(self.source.fields[geom.field])
         if surface is not None:
             self.corners += len(surface[0]) + len(surface[1])
             if self.corners > _MOST_CORNERS:
@@ -325,7 +328,8 @@ class _Planner:
     def collider(self, prim: Prim, geom: Geom) -> None:
         prim.add(usd_physics.CollisionAPI())
         if prim.type_name == "Mesh":
-            prim.add(usd_physics.MeshCollisionAPI(approximation="convexHull"))
+            word = "none" if geom.type == "hfield" else "convexHull"
+            prim.add(usd_physics.MeshCollisionAPI(approximation=word))
         if geom.group >= _HIDDEN:
             prim.purpose = "guide"
         own: dict[str, Any] = {}

@@ -23,8 +23,8 @@ from ..core.words import counted
 from ..urdf import markup
 from ..urdf.markup import Element
 from ..urdf.packages import is_file
-from . import values
-from .values import Actuator, Body, Equality, Floats, Geom, Inertial, Joint, Look, Mesh, Model, Site
+from . import height_fields, values
+from .values import Actuator, Body, Equality, Floats, Geom, HeightField, Inertial, Joint, Look, Mesh, Model, Site
 
 #: Sections that say nothing about bodies and how they move.
 _SILENT = frozenset({"visual", "statistic", "custom", "size"})
@@ -329,8 +329,7 @@ class _Reader:
                 if item.tag == "mesh":
                     self._mesh(attributes, item.line)
                 elif item.tag == "hfield":
-                    name = attributes.get("name") or Path(attributes.get("file", "")).stem
-                    self.model.fields[name] = self._numbers(attributes, "size")
+                    self._height_field(attributes, item.line)
                 elif item.tag == "material" and "name" in attributes:
                     rgba = self._numbers(attributes, "rgba", (1.0, 1.0, 1.0, 1.0))
                     self.model.looks[attributes["name"]] = Look(
@@ -338,6 +337,22 @@ class _Reader:
                     )
                 elif item.tag == "model":
                     self.unread["attached model"] += 1
+
+    def _height_field(self, attributes: dict[str, str], line: int) -> None:
+        file = attributes.get("file", "")
+        name = attributes.get("name") or Path(file.replace("\\", "/")).stem
+        made = self.model.fields[name] = HeightField(self._numbers(attributes, "size"))
+        if not file:
+            rows, columns = (self._whole(attributes, word, 0) for word in ("nrow", "ncol"))
+            made.heights = height_fields.of_numbers(self._numbers(attributes, "elevation"), rows, columns)
+            return
+        path = self._asset_file(file, "meshdir")
+        try:
+            if path is None:
+                raise InputError(f"The height field '{file[:200]}' is not there (line {line}).")
+            made.heights = height_fields.read(path)
+        except InputError as error:
+            self._issue("MjcfMeshMissing", f"{error} Its geoms are left out.", "Put the file there, or repair it.")
 
     def _mesh(self, attributes: dict[str, str], line: int) -> None:
         file = attributes.get("file", "")

@@ -43,6 +43,17 @@ class Mesh:
 
 
 @dataclass(slots=True)
+class HeightField:
+    """heights: (rows, columns), 0 to 1, the first row at the least y; None for one that cannot be read.
+
+    size: half lengths along x and y, height, thickness below.
+    """
+
+    size: tuple[float, ...]
+    heights: Floats | None = None
+
+
+@dataclass(slots=True)
 class Look:
     """A material: colour with alpha, 0 to 1. texture: file of its image, if it has one."""
 
@@ -230,7 +241,7 @@ class Model:
     path: Path
     bodies: list[Body] = field(default_factory=list)
     meshes: dict[str, Mesh] = field(default_factory=dict)
-    fields: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    fields: dict[str, HeightField] = field(default_factory=dict)
     looks: dict[str, Look] = field(default_factory=dict)
     actuators: list[Actuator] = field(default_factory=list)
     equalities: list[Equality] = field(default_factory=list)
