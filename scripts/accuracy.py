@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How exact is the preview? Scenes with an answer from a textbook, simulated here, by PhysX and by Newton.
+"""How exact is the preview? Scenes with an answer from a textbook, in both engines of the preview, PhysX and Newton.
 
 `accuracy.py [--page docs/accuracy.md] [--only TEXT]`. The scenes are those of tests/simulation/measures.py. PhysX and
 Newton read the same USD files in their own processes, where a Python that has them is named (--physx, --newton, or
-PHYSX_PYTHON, NEWTON_PYTHON). This Python needs rapier3d and pxr. --page writes the table
-into a page of the manual. Exit status 1 where the preview is outside of a tolerance at the quality Normal or Exact.
+PHYSX_PYTHON, NEWTON_PYTHON). This Python needs rapier3d, pxr and, for its column, mujoco.
+--page writes the table into a page of the manual. Exit status 1 where the preview in Rapier is outside of a tolerance
+at the quality Normal or Exact.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import importlib.util
 import math
 import sys
 import tempfile
@@ -22,6 +24,8 @@ import engine_runs
 
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = {"physx": "PhysX", "newton": "Newton"}
+#: Qualities that are shown of the preview in MuJoCo.
+MUJOCO = ("normal", "exact")
 #: Lines of the page between which the table is written.
 BEGIN, END = "<!-- table -->", "<!-- end -->"
 
@@ -37,14 +41,19 @@ def main() -> int:
     chosen = [case for case in measures.MEASURES if options.only in f"{case.group}: {case.name}"]
     others = engine_runs.chosen(options)
     rows, failed = [], 0
+    mujoco = importlib.util.find_spec("mujoco") is not None
     columns = [by_other([case for case in chosen if not case.movers], *other) for other in others.items()]
     for case in chosen:
         values = [ours(case, quality) for quality in ("draft", "normal", "exact")]
         failed += sum(not holds(case, value) for value in values[1:])
+        if mujoco:
+            values += [in_mujoco(case, quality) for quality in MUJOCO]
         values += [column.get(case.name) for column in columns]
         rows.append(row(case, values))
         print(rows[-1], flush=True)
-    head = ["scene", "answer", "Draft", "Normal", "Exact", *(NAMES[engine] for engine in others)]
+    head = ["scene", "answer", "Draft", "Normal", "Exact"]
+    head += [f"MuJoCo, {quality.capitalize()}" for quality in MUJOCO if mujoco]
+    head += [NAMES[engine] for engine in others]
     table = "\n".join([f"| {' | '.join(head)} |", "|---" * len(head) + "|", *rows])
     if options.page and not options.only:
         text = options.page.read_text(encoding="utf-8")
@@ -83,6 +92,17 @@ def ours(case: Any, quality: str) -> float:
     helpers = importlib.import_module("simulation_tests.helpers")
     measuring = importlib.import_module("simulation_tests.measuring")
     return float(case.value(measuring.moved(helpers.world_of(filled(case), quality=quality), case)))
+
+
+def in_mujoco(case: Any, quality: str) -> float | None:
+    """The value of the preview in MuJoCo; None where it has no number, as where bodies are lost."""
+    helpers = importlib.import_module("simulation_tests.helpers")
+    measuring = importlib.import_module("simulation_tests.measuring")
+    try:
+        world = helpers.world_of(filled(case), quality=quality, engine="mujoco")
+        return float(case.value(measuring.moved(world, case)))
+    except (KeyError, IndexError, ValueError, ZeroDivisionError):
+        return None
 
 
 def by_other(cases: list[Any], engine: str, python: str) -> dict[str, float | None]:

@@ -66,7 +66,10 @@ def values(model: Model, judge: Any) -> list[str]:
     if len(geoms) != judge.ngeom:
         return [*found, f"{len(geoms)} of {judge.ngeom} geoms"]
     for number, geom in enumerate(geoms):
-        if geom.type in SHAPES and np.abs(judge.geom_pos[number] - geom.pose[:3, 3]).max() > 1e-6:
+        if geom.type not in SHAPES:
+            continue
+        size = np.abs(judge.geom_size[number][: len(geom.size)] - geom.size).max() if geom.type != "plane" else 0.0
+        if np.abs(judge.geom_pos[number] - geom.pose[:3, 3]).max() > 1e-6 or size > 1e-6:
             found.append(f"geom {geom.name}")
     return found
 

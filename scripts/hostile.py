@@ -520,8 +520,8 @@ def jobs() -> dict[str, Maker]:
 
 
 KINDS: dict[str, Callable[[], dict[str, Maker]]] = {
-    "xacro": xacro, "urdf": urdf, "mjcf": mjcf, "sdf": sdf, "meshes": meshes, "images": images, "gltf": gltf, "usd": usd,
-    "blend": blend, "jobs": jobs,
+    "xacro": xacro, "urdf": urdf, "mjcf": mjcf, "sdf": sdf, "meshes": meshes, "images": images, "gltf": gltf,
+    "usd": usd, "blend": blend, "jobs": jobs,
 }  # fmt: skip
 
 # --------------------------------------------------------------------------- a run

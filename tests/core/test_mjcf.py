@@ -836,3 +836,39 @@ def test_a_mesh_of_mujocos_own_format_is_read_and_a_damaged_one_named(tmp_path: 
     for wrong in (data[:-4], data[:16] + points.tobytes() + (faces + 1).tobytes(), b""):
         (tmp_path / "t.msh").write_bytes(wrong)
         assert "MjcfMeshMissing" in [issue.code for issue in mjcf_stage.plan(tmp_path / "model.xml").issues]
+
+
+BLOCK = "-1 -2 -3  1 -2 -3  -1 2 -3  1 2 -3  -1 -2 3  1 -2 3  -1 2 3  1 2 3"
+
+
+@pytest.mark.parametrize(
+    ("words", "size", "place"),
+    [
+        ('type="capsule"', (1.5, 2.25), (10, 0, 0)), ('type="cylinder"', (1.5, 3.0), (10, 0, 0)),
+        ('type="sphere"', (2.0,), (10, 0, 0)), ('type="box"', (1.0, 2.0, 3.0), (10, 0, 0)),
+        ('type="box" fitscale="0.5"', (0.5, 1.0, 1.5), (10, 0, 0)),
+    ],
+)  # fmt: skip
+def test_a_primitive_that_stands_for_a_mesh_has_the_inertia_of_its_box(
+    words: str, size: tuple[float, ...], place: tuple[float, ...], tmp_path: Path
+) -> None:
+    """A block of 2 x 4 x 6 m, whose middle is at x = 10 in its file."""
+    points = " ".join(f"{float(x) + 10} {y} {z}" for x, y, z in zip(*[iter(BLOCK.split())] * 3, strict=True))
+    path = tmp_path / "m.xml"
+    path.write_text(
+        f'<mujoco><asset><mesh name="block" vertex="{points}" inertia="exact"/></asset><worldbody><body name="b">'
+        f'<freejoint/><geom name="g" mesh="block" {words}/></body></worldbody></mujoco>'
+    )
+    geom = layout.plan(read.read_file(path)).source.bodies[1].geoms[0]
+    assert geom.size == pytest.approx(size)
+    assert geom.pose[:3, 3] == pytest.approx(place)
+
+
+def test_a_spring_that_is_given_by_a_time_gets_its_numbers_from_the_mass(tmp_path: Path) -> None:
+    path = tmp_path / "m.xml"
+    path.write_text(
+        '<mujoco><worldbody><body name="b"><joint name="j" type="slide" springdamper="0.5 0.8" armature="1"/>'
+        '<geom type="sphere" size="0.1" mass="3"/></body></worldbody></mujoco>'
+    )
+    joint = layout.plan(read.read_file(path)).source.bodies[1].joints[0]
+    assert (joint.stiffness, joint.damping) == pytest.approx((4 / 0.16, 2 * 4 / 0.5))

@@ -207,7 +207,8 @@ def test_a_link_that_is_only_a_child_of_free_links_hangs_on_one_of_them(tmp_path
 
 
 def test_a_joint_that_closes_a_loop_is_beside_the_tree(tmp_path: Path) -> None:
-    joint = "<joint name='{0}{1}' type='revolute'><parent>{0}</parent><child>{1}</child><axis><xyz>0 0 1</xyz></axis></joint>"
+    axis = "<axis><xyz>0 0 1</xyz></axis>"
+    joint = f"<joint name='{{0}}{{1}}' type='revolute'><parent>{{0}}</parent><child>{{1}}</child>{axis}</joint>"
     links = "".join(f"<link name='{name}'><pose>{at} 0 0 0 0 0</pose></link>" for at, name in enumerate("abcd"))
     plan = planned(tmp_path, model_text(links + "".join(joint.format(*pair) for pair in ("ab", "bc", "ad", "dc"))))
     assert list(plan.loop_paths) == ["dc"]

@@ -25,7 +25,7 @@ from ..core.validate import Issue
 from ..core.value_types import value_type
 from ..urdf import meshes as mesh_files
 from ..urdf.layout import prim_name
-from . import joints, matter, values
+from . import height_fields, joints, matter, values
 from .values import Body, Equality, Floats, Geom, Inertial, Model
 
 #: Groups of geoms that MuJoCo does not show unless it is asked to.
@@ -128,6 +128,7 @@ class _Planner:
         self.layout = Layout(source, root, PhysicsModel(SI, source=str(source.path)), issues=source.issues)
         self.model, self.root = self.layout.model, root
         self.mesh = mesh_reader(source)
+        matter.fit(source, self.mesh)
         self.worlds = worlds_of(source)
         self.weights = matter.inertials(source, self.mesh)
         self.moves = self._moving()
@@ -302,7 +303,8 @@ class _Planner:
         surface = self.mesh_of(geom)
         if surface is None:
             if geom.type == "hfield":
-                self.issue("MjcfUnread", f"The height field '{geom.field}' is not read.", "Make it a mesh.", "info")
+                self.issue("MjcfUnread", f"The height field '{geom.field}' has no heights or no size and is not read.",
+                           "Write its heights.")  # fmt: skip
             return None
         return "Mesh", None, one, Mesh(*surface)
 
@@ -314,6 +316,8 @@ class _Planner:
             surface = (points * np.array(size), triangles)
         elif geom.type == "mesh":
             surface = self.mesh(geom.mesh)
+        elif geom.type == "hfield" and geom.field in self.source.fields:
+            surface = height_fields.surface(self.source.fields[geom.field])
         if surface is not None:
             self.corners += len(surface[0]) + len(surface[1])
             if self.corners > _MOST_CORNERS:
@@ -324,7 +328,8 @@ class _Planner:
     def collider(self, prim: Prim, geom: Geom) -> None:
         prim.add(usd_physics.CollisionAPI())
         if prim.type_name == "Mesh":
-            prim.add(usd_physics.MeshCollisionAPI(approximation="convexHull"))
+            word = "none" if geom.type == "hfield" else "convexHull"
+            prim.add(usd_physics.MeshCollisionAPI(approximation=word))
         if geom.group >= _HIDDEN:
             prim.purpose = "guide"
         own: dict[str, Any] = {}
@@ -457,9 +462,15 @@ class _Planner:
                            "drive does so at once.", "Keep the file for MuJoCo.", "info")  # fmt: skip
 
     def damp(self) -> None:
-        """Damping of servos that is a share of the critical one, from the inertia that they move."""
+        """Numbers of springs and servos that come from a time or a damping ratio, and the inertia that they move."""
         children = matter.children_of(self.source)
         moved_by: dict[str, float] = {}
+        for index, joint in self.by_name.values():
+            if joint.timing is not None:
+                below = matter.below(children, index)
+                moved = matter.moved_by(below, self.worlds, self.weights, index, joint)
+                time, ratio = joint.timing
+                joint.stiffness, joint.damping = moved / (time * ratio) ** 2, 2.0 * moved / time
         for one in self.source.actuators:
             if one.ratio <= 0.0 or one.kind != "joint" or one.target not in self.by_name or one.gain <= 0.0:
                 continue

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import mass
+from ..core import frames, mass
 from ..core.mass import Shape
 from .values import Floats, Geom, Inertial, Joint, Model
 
@@ -82,6 +82,51 @@ def solids_of(model: Model, meshes: Meshes) -> Solids:
         return shell(*found) if kind == "shell" or is_shell else pyramids(*found, signed=kind != "legacy")
 
     return solid
+
+
+#: Types of geoms that can stand for a mesh.
+FITTED = frozenset({"sphere", "capsule", "cylinder", "box", "ellipsoid"})
+
+
+def fit(model: Model, meshes: Meshes) -> None:
+    """Give primitives that stand for a mesh their place and size: as MuJoCo, of the box with the mesh's inertia.
+
+    A mesh without a volume leaves its geoms as they are.
+    """
+    solids = solids_of(model, meshes)
+    around = model.compiler.get("fitaabb") == "true"
+    for body in model.bodies:
+        for geom in body.geoms:
+            solid = solids(geom.mesh, geom.is_shell) if geom.mesh and geom.type in FITTED else None
+            if solid is None or solid.volume <= 0.0:
+                continue
+            found = meshes(geom.mesh)
+            moments, axes = np.linalg.eigh(solid.inertia)
+            moments, axes = moments[::-1], axes[:, ::-1]  # the longest axis last
+            if np.linalg.det(axes) < 0.0:
+                axes = axes * (1.0, 1.0, -1.0)
+            half = np.sqrt(np.maximum(moments.sum() - 2.0 * moments, 0.0) * 6.0 / solid.volume) / 2.0
+            center = solid.center
+            if around and found is not None:
+                along = (found[0] - center) @ axes
+                low, high = along.min(axis=0), along.max(axis=0)
+                half, center = (high - low) / 2.0, center + axes @ ((low + high) / 2.0)
+            geom.size = _size_of(geom.type, half, around=around, scale=geom.fit_scale)
+            geom.pose = geom.pose @ frames.transform(center, axes)
+            geom.mesh = ""
+
+
+def _size_of(kind: str, half: Floats, *, around: bool, scale: float) -> tuple[float, ...]:
+    """The size of a primitive for a box. half: lengths (3,) of its half edges. around: the primitive holds the box."""
+    a, b, c = (float(value) for value in half * scale)
+    if kind == "sphere":
+        return (max(a, b, c) if around else (a + b + c) / 3.0,)
+    if kind in ("capsule", "cylinder"):
+        radius = max(a, b) if around else (a + b) / 2.0
+        unscaled = radius / scale if scale else 0.0
+        length = c if kind == "cylinder" else max(0.0, c / scale - (unscaled if around else unscaled / 2.0)) * scale
+        return (radius, length)
+    return (a, b, c)
 
 
 def shape_of(geom: Geom, solids: Solids) -> Shape | None:

@@ -23,8 +23,8 @@ from ..core.words import counted
 from ..urdf import markup
 from ..urdf.markup import Element
 from ..urdf.packages import is_file
-from . import values
-from .values import Actuator, Body, Equality, Floats, Geom, Inertial, Joint, Look, Mesh, Model, Site
+from . import height_fields, values
+from .values import Actuator, Body, Equality, Floats, Geom, HeightField, Inertial, Joint, Look, Mesh, Model, Site
 
 #: Sections that say nothing about bodies and how they move.
 _SILENT = frozenset({"visual", "statistic", "custom", "size"})
@@ -44,7 +44,7 @@ _OF_GEOM = _PLACE | {
 }  # fmt: skip
 _OF_JOINT = _PLACE | {
     "axis", "range", "limited", "ref", "springref", "stiffness", "damping", "armature", "frictionloss",
-    "actuatorfrcrange", "actuatorfrclimited",
+    "actuatorfrcrange", "actuatorfrclimited", "springdamper",
 }  # fmt: skip
 _OF_FREE = ("damping", "frictionloss", "armature")
 #: Most elements below the world, most of them that replicas add, and most levels of includes.
@@ -329,8 +329,7 @@ class _Reader:
                 if item.tag == "mesh":
                     self._mesh(attributes, item.line)
                 elif item.tag == "hfield":
-                    name = attributes.get("name") or Path(attributes.get("file", "")).stem
-                    self.model.fields[name] = self._numbers(attributes, "size")
+                    self._height_field(attributes, item.line)
                 elif item.tag == "material" and "name" in attributes:
                     rgba = self._numbers(attributes, "rgba", (1.0, 1.0, 1.0, 1.0))
                     self.model.looks[attributes["name"]] = Look(
@@ -338,6 +337,22 @@ class _Reader:
                     )
                 elif item.tag == "model":
                     self.unread["attached model"] += 1
+
+    def _height_field(self, attributes: dict[str, str], line: int) -> None:
+        file = attributes.get("file", "")
+        name = attributes.get("name") or Path(file.replace("\\", "/")).stem
+        made = self.model.fields[name] = HeightField(self._numbers(attributes, "size"))
+        if not file:
+            rows, columns = (self._whole(attributes, word, 0) for word in ("nrow", "ncol"))
+            made.heights = height_fields.of_numbers(self._numbers(attributes, "elevation"), rows, columns)
+            return
+        path = self._asset_file(file, "meshdir")
+        try:
+            if path is None:
+                raise InputError(f"The height field '{file[:200]}' is not there (line {line}).")
+            made.heights = height_fields.read(path)
+        except InputError as error:
+            self._issue("MjcfMeshMissing", f"{error} Its geoms are left out.", "Put the file there, or repair it.")
 
     def _mesh(self, attributes: dict[str, str], line: int) -> None:
         file = attributes.get("file", "")
@@ -466,8 +481,12 @@ class _Reader:
         made.friction = self._number(attributes, "frictionloss", 0.0)
         made.force_range = self._limits(attributes, "actuatorfrcrange", "actuatorfrclimited")
         made.others = {word: text for word, text in attributes.items() if word not in _OF_JOINT}
-        if any(self._numbers(attributes, "springdamper")):
-            self.unread["springdamper of a joint"] += 1
+        timing = self._numbers(attributes, "springdamper")
+        if len(timing) == 2 and min(timing) > 0.0:
+            if kind == "ball":
+                self.unread["springdamper of a ball joint"] += 1
+            else:
+                made.timing = (timing[0], timing[1])
         return made
 
     def _geom(self, element: Element, frame: Floats, around: str, suffix: str) -> Geom | None:
@@ -494,10 +513,10 @@ class _Reader:
         made.condim = self._whole(attributes, "condim", 3)
         made.is_shell = attributes.get("shellinertia") == "true"
         made.others = {word: text for word, text in attributes.items() if word not in _OF_GEOM}
-        if kind == "sdf" or (mesh and kind not in ("mesh", "sdf")):
-            self.unread["shape fitted to a mesh" if mesh and kind != "sdf" else "signed distance field"] += 1
-            if kind == "sdf":
-                return None
+        made.fit_scale = self._number(attributes, "fitscale", 1.0)
+        if kind == "sdf":
+            self.unread["signed distance field"] += 1
+            return None
         return made
 
     def _inertial(self, attributes: Mapping[str, str]) -> Inertial:

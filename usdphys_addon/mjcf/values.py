@@ -43,6 +43,17 @@ class Mesh:
 
 
 @dataclass(slots=True)
+class HeightField:
+    """heights: (rows, columns), 0 to 1, the first row at the least y; None for one that cannot be read.
+
+    size: half lengths along x and y, height, thickness below.
+    """
+
+    size: tuple[float, ...]
+    heights: Floats | None = None
+
+
+@dataclass(slots=True)
 class Look:
     """A material: colour with alpha, 0 to 1. texture: file of its image, if it has one."""
 
@@ -54,6 +65,8 @@ class Look:
 @dataclass(slots=True)
 class Geom:
     """A shape. size: as MJCF has it: radius, half lengths. mesh, field, look: names of assets.
+
+    A primitive with a mesh stands for it; see `matter.fit`. fit_scale: its size is times that.
 
     mass: kg; None: from the density. contact: masks (type, affinity). others: attributes that are not read.
     """
@@ -74,6 +87,7 @@ class Geom:
     priority: int = 0
     condim: int = 3
     is_shell: bool = False
+    fit_scale: float = 1.0
     line: int = 0
     others: dict[str, str] = dataclass_field(default_factory=dict)
 
@@ -89,6 +103,7 @@ class Joint:
     element: in the text; None for a replica, as edits of one would be of all. others: attributes that are not read.
 
     The angle or distance is `reference` in the pose of the file. stiffness, damping: of a spring at `spring`.
+    timing: time constant and damping ratio of a spring whose numbers are to be computed.
     """
 
     name: str
@@ -103,6 +118,7 @@ class Joint:
     armature: float = 0.0
     friction: float = 0.0
     force_range: tuple[float, float] | None = None
+    timing: tuple[float, float] | None = None
     line: int = 0
     element: Element | None = None
     others: dict[str, str] = field(default_factory=dict)
@@ -225,7 +241,7 @@ class Model:
     path: Path
     bodies: list[Body] = field(default_factory=list)
     meshes: dict[str, Mesh] = field(default_factory=dict)
-    fields: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    fields: dict[str, HeightField] = field(default_factory=dict)
     looks: dict[str, Look] = field(default_factory=dict)
     actuators: list[Actuator] = field(default_factory=list)
     equalities: list[Equality] = field(default_factory=list)

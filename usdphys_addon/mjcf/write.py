@@ -25,7 +25,7 @@ from ..core.words import counted
 from ..urdf import markup
 from ..urdf.build import Part
 from ..urdf.mesh_data import MeshMaterial, srgb
-from . import classes, further, joints, values
+from . import classes, further, height_fields, joints, values
 from .further import Further, Spring
 from .values import Actuator, Floats
 
@@ -491,7 +491,8 @@ class _Writer:
             looks = self.look_words(prim.path)
         else:
             parts = self.mesh_parts(prim, stretch, pose)
-            looks = self.look_words(prim.path) if len(parts) == 1 and 'type="mesh"' in parts[0][0] else ""
+            is_whole = len(parts) == 1 and parts[0][0].startswith(('type="mesh"', 'type="hfield"'))
+            looks = self.look_words(prim.path) if is_whole else ""
         if looks:
             self.shown.add(prim.path)
         elif self.further.seen:
@@ -539,6 +540,9 @@ class _Writer:
             middle = (low + high) / 2
             radius = float(np.linalg.norm(points - middle, axis=1).max())
             return [(f'type="sphere" size="{_row([radius])}"', pose @ frames.transform(middle))]
+        if word not in ("convexHull", "convexDecomposition") and (grid := self.height_field(prim, geometry, points)):
+            words, place = grid
+            return [(words, pose @ place)]
         if (flat := _flat_box(points)) is not None:
             size, place = flat
             self.issue(
@@ -552,6 +556,24 @@ class _Writer:
                 "makes of a mesh.", "Make convex parts of it.",
             )  # fmt: skip
         return [(f'type="mesh" mesh="{self.mesh_name(points, geometry.triangles, prim.label or prim.name)}"', pose)]
+
+    def height_field(self, prim: Prim, geometry: Mesh, points: Floats) -> tuple[str, Floats] | None:
+        """(words of a geom, pose (4, 4)) of a mesh on a grid that stands still, as MuJoCo's height fields have to."""
+        body = self.model.body_of(prim.path)
+        if body is not None and body.path in self.bodies:
+            return None
+        found = height_fields.of_mesh(points, geometry.triangles)
+        if found is None or found.field.heights is None:
+            return None
+        rows, columns = found.field.heights.shape
+        name = self.name_of(f"field of {prim.path}", prim.label or prim.name, "hfield")
+        # The first row of the text is at the largest y.
+        heights = "\n      ".join(_short(row) for row in found.field.heights[::-1])
+        self.assets.append(
+            f'    <hfield name="{escape(name)}" nrow="{rows}" ncol="{columns}" size="{_row(found.field.size)}" '
+            f'elevation="{heights}"/>'
+        )
+        return f'type="hfield" hfield="{escape(name)}"', frames.transform(found.center)
 
     def mesh_name(
         self, points: Floats, triangles: Any, wanted: str, uvs: Floats | None = None, *, is_seen: bool = False
