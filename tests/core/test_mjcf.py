@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mjcf_models import ARM, RandomTree, turned
-from usdphys_ext.usdphys_addon import formats
+from usdphys_ext.usdphys_addon import cli, formats
 from usdphys_ext.usdphys_addon.cli import file_checks
 from usdphys_ext.usdphys_addon.core import frames, mass, vendor_schemas
 from usdphys_ext.usdphys_addon.core.air import Air
@@ -435,6 +435,26 @@ def test_a_flat_mesh_and_an_impossible_inertia_are_written_as_what_mujoco_takes(
     assert [issue.code for issue in made.issues] == ["MjcfNotSaid"] * 2
     model, _ = judged(made.text)
     assert sorted(model.geom("quad").size) == pytest.approx([0.001, 1.0, 2.0])
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, 3e38])
+def test_a_mesh_with_a_point_that_is_nowhere_is_left_out_by_name(tmp_path: Path, number: float) -> None:
+    from pxr import UsdGeom, UsdPhysics
+
+    stage = usd_read.Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    for name, api in (("solid", UsdPhysics.CollisionAPI), ("seen", None)):
+        mesh = UsdGeom.Mesh.Define(stage, f"/w/{name}")
+        mesh.CreatePointsAttr([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, number)])
+        mesh.CreateFaceVertexCountsAttr([3, 3, 3, 3])
+        mesh.CreateFaceVertexIndicesAttr([0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3])
+        if api is not None:
+            api.Apply(mesh.GetPrim())
+    UsdPhysics.CollisionAPI.Apply(UsdGeom.Sphere.Define(stage, "/w/ball").GetPrim())
+    source, made = tmp_path / "a.usda", tmp_path / "a.xml"
+    stage.GetRootLayer().Export(str(source))
+    assert cli.main(["convert", str(source), str(made)]) == 0
+    assert "nan" not in made.read_text() and "inf" not in made.read_text() and "<mesh" not in made.read_text()
 
 
 # --------------------------------------------------------------------------- several servos, filters, ratios, proofs

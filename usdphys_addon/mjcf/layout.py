@@ -30,8 +30,6 @@ from .values import Body, Equality, Floats, Geom, Inertial, Model
 
 #: Groups of geoms that MuJoCo does not show unless it is asked to.
 _HIDDEN = 3
-#: Meshes that reach further, m, are left out: squares of their moments are no longer finite.
-_FARTHEST = 1e15
 #: Most points and triangles of all geoms together: each geom has its own copy of its mesh.
 _MOST_CORNERS = 20_000_000
 #: Most kinds of masks of contacts: each pair of them can be a target of a relationship.
@@ -105,8 +103,10 @@ def mesh_reader(source: Model) -> matter.Meshes:
             return None
         # Its own frame is taken out, then it is scaled.
         points = (points - asset.pose[:3, 3]) @ asset.pose[:3, :3] * np.array(asset.scale, float)
-        if not np.abs(points).max() <= _FARTHEST:  # also NaN
-            tell(f"The mesh '{name}' is larger than {_FARTHEST:g} m; its geoms are left out.", "Correct its scale.")
+        if not np.abs(points).max() <= values.FARTHEST:  # also NaN
+            tell(
+                f"The mesh '{name}' is larger than {values.FARTHEST:g} m; its geoms are left out.", "Correct its scale."
+            )
             return None
         if np.prod(asset.scale) < 0.0:
             triangles = triangles[:, ::-1]

@@ -20,6 +20,8 @@ from ..urdf.markup import Element
 
 Floats = NDArray[np.float64]
 INFINITE = float("inf")
+#: Meshes that reach further, m, are left out: squares of their moments are no longer finite.
+FARTHEST = 1e15
 #: Of a geom whose file says nothing: sliding, torsional, rolling friction; and its density, kg/m^3.
 FRICTION, DENSITY = (1.0, 0.005, 0.0001), 1000.0
 #: Dynamics of an actuator that let its control follow later.

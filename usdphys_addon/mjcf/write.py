@@ -422,6 +422,13 @@ class _Writer:
         """(name of a mesh, words for its look) for each material of a mesh that is seen."""
         assert part.mesh is not None
         mesh = part.mesh.transformed(np.asarray(stretch))
+        if not np.abs(mesh.points).max(initial=0.0) <= values.FARTHEST:  # also NaN
+            self.issues.append(Issue(
+                "MjcfNotSaid", "info", part.path, label,
+                f"'{label}' has points beyond {values.FARTHEST:g} m or without a place; it is left out.",
+                "Correct its mesh.",
+            ))  # fmt: skip
+            return
         corners = _fans(mesh.counts)
         of_face = np.repeat(np.arange(len(mesh.counts)), mesh.counts - 2)
         used = mesh.faces[of_face] if mesh.faces is not None and mesh.materials else np.full(len(corners), -1)
@@ -530,7 +537,14 @@ class _Writer:
         if not isinstance(geometry, Mesh) or not len(geometry.points):
             self.issue(prim, f"{prim.display} has no shape that can be written.", "Give it a primitive or a mesh.")
             return []
-        points = np.asarray(geometry.points, float) @ stretch.T
+        with np.errstate(invalid="ignore", over="ignore"):
+            points = np.asarray(geometry.points, float) @ stretch.T
+        if not np.abs(points).max() <= values.FARTHEST:  # also NaN
+            self.issue(
+                prim, f"{prim.display} has points beyond {values.FARTHEST:g} m or without a place; it is left out.",
+                "Correct its mesh.",
+            )  # fmt: skip
+            return []
         settings = prim.get(usd_physics.MeshCollisionAPI)
         word = settings.resolved("approximation") if settings is not None else "none"
         low, high = points.min(axis=0), points.max(axis=0)
