@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The page about an asset: one HTML file that asks no network, with its numbers as JSON inside.
 
-The tables and the plots are HTML and SVG, made here: they are read without a script and without WebGL. `page.js` draws
-the asset on a canvas of two dimensions, sorted by depth, which every browser has.
+The tables, the plots and a picture are HTML and SVG, made here: they are read without a script. `page.js` draws the
+asset with WebGL 2, or without that on a canvas of two dimensions, sorted by depth.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from ..core.schemas import usd_geom
 from ..core.validate import validate
 from ..core.words import counted
 from ..simulation.engine import ENGINES
-from . import plain
+from . import joints as bench
+from . import plain, still
+from .certificate import Check
 from .prove import Proof, Wish
 from .runs import FLOOR, STEP, Motion, corners_of
 
@@ -42,10 +44,11 @@ def page(proof: Proof, wish: Wish) -> str:
     """The whole page."""
     certificate = proof.certificate
     title = Path(wish.file).name
+    scene = scene_of(proof, wish)
     sections = [
-        _verdicts(proof), _viewer(proof), _masses(proof), _joints(proof), _issues(wish.model), _plots(proof),
+        _viewer(proof, scene), _verdicts(proof), _masses(proof), _joints(proof), _issues(wish.model), _plots(proof),
     ]  # fmt: skip
-    data = json.dumps(_scene(proof, wish), separators=(",", ":")).replace("</", "<\\/")
+    data = json.dumps(scene, separators=(",", ":")).replace("</", "<\\/")
     style, script = ((_HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     head = f"""<!DOCTYPE html>
 <html lang="en">
@@ -111,25 +114,46 @@ class _Html(str):
 
 
 def _cell(value: object) -> str:
+    return value if isinstance(value, _Html) else _breaking(value)
+
+
+def _breaking(value: object) -> str:
     # Long paths may break after a slash, and nowhere else.
-    return value if isinstance(value, _Html) else _text(value).replace("/", "/<wbr>")
+    return _text(value).replace("/", "/<wbr>")
 
 
 # --------------------------------------------------------------------------- tables
 
 
 def _verdicts(proof: Proof) -> str:
+    """What is wrong, and then what was left out and what passed, which a click shows."""
     order = ("fail", "differs", "skipped", "pass")
     checks = sorted(proof.certificate.checks, key=lambda check: order.index(check.status))
-    rows = [
-        (
-            _Html(f'<span class="verdict {check.status}">{_WORDS[check.status]}</span>'), check.section,
-            check.message, _Html("<br>".join(_text(cause) for cause in check.causes) or NONE), check.fix or NONE,
-        )
-        for check in checks
-    ]  # fmt: skip
-    table = _table(("Verdict", "Of", "Found", "Cause", "What to do"), rows, none="Nothing was tried.")
-    return f'<section id="verdicts"><h2>Verdicts</h2>{table}</section>'
+    wrong = [check for check in checks if check.status in ("fail", "differs")]
+    parts = [_verdict_table(wrong) if wrong else "<p>Nothing is wrong.</p>" if checks else "<p>Nothing was tried.</p>"]
+    for status in ("skipped", "pass"):
+        found = [check for check in checks if check.status == status]
+        if found:
+            title = f"{counted(len(found), 'check')} {_WORDS[status]}"
+            parts.append(f"<details><summary>{title}</summary>{_verdict_table(found)}</details>")
+    return f'<section id="verdicts"><h2>Verdicts</h2>{"".join(parts)}</section>'
+
+
+def _verdict_table(checks: Sequence[Check]) -> str:
+    """Without columns in which nothing is said."""
+    headings = ["Verdict", "Of", "Found"]
+    headings += ["Cause"] if any(check.causes for check in checks) else []
+    headings += ["What to do"] if any(check.fix for check in checks) else []
+    rows = []
+    for check in checks:
+        cells: dict[str, object] = {
+            "Verdict": _Html(f'<span class="verdict {check.status}">{_WORDS[check.status]}</span>'),
+            "Of": check.section, "Found": check.message,
+            "Cause": _Html("<br>".join(_breaking(cause) for cause in check.causes) or NONE),
+            "What to do": check.fix or NONE,
+        }  # fmt: skip
+        rows.append([cells[heading] for heading in headings])
+    return _table(headings, rows, none="")
 
 
 def _masses(proof: Proof) -> str:
@@ -152,6 +176,7 @@ def _vector(values: Iterable[float]) -> str:
 
 def _joints(proof: Proof) -> str:
     rows = []
+    predicted = _predicted(proof)
     for facts in proof.subject.joints:
         for name, freedom in facts.moving.items() or ():
             angular = 3 <= facts.names[name] < 6
@@ -159,12 +184,24 @@ def _joints(proof: Proof) -> str:
             limits = f"{_measure(freedom.low, angular)} to {_measure(freedom.high, angular)}"
             rows.append((
                 facts.path, f"{facts.kind.removesuffix('Joint') or 'generic'}, {name}", _ends(facts),
-                limits if freedom.is_limited else "none", _drive(drive), _response(proof, facts.path),
+                limits if freedom.is_limited else "none", _drive(drive), predicted.get(facts.path, NONE),
+                _response(proof, facts.path),
             ))  # fmt: skip
         if not facts.moving:
-            rows.append((facts.path, facts.kind.removesuffix("Joint") or "generic", _ends(facts), NONE, NONE, NONE))
-    headings = ("Joint", "Kind", "Between", "Limits", "Drive", "Experiments: wanted and got")
+            kind = facts.kind.removesuffix("Joint") or "generic"
+            rows.append((facts.path, kind, _ends(facts), NONE, NONE, NONE, NONE))
+    headings = ("Joint", "Kind", "Between", "Limits", "Drive", "Predicted response", "Experiments: wanted and got")
     return f'<section id="joints"><h2>Joints</h2>{_table(headings, rows, none="There are no joints.")}</section>'
+
+
+def _predicted(proof: Proof) -> dict[str, str]:
+    """What the drive of each joint does by its numbers, by path."""
+    probes = [probe for probe in bench.probes_of(proof.subject)[0] if bench.applies(probe, "step")]
+    if not probes:
+        return {}
+    model = bench.bench(proof.subject, probes, "step")
+    told = {probe.facts.path: bench.response(probe, model) for probe in probes}
+    return {path: words for path, words in told.items() if words}
 
 
 def _ends(facts: Any) -> str:
@@ -283,7 +320,7 @@ def _plot(title: str, unit: str, curves: dict[str, NDArray[np.float64]]) -> str:
 # --------------------------------------------------------------------------- the viewer
 
 
-def _viewer(proof: Proof) -> str:
+def _viewer(proof: Proof, scene: dict[str, Any]) -> str:
     engines = "".join(
         f'<label><input type="checkbox" data-engine="{_text(key)}" checked> '
         f'<i style="background:{_COLOURS[number % len(_COLOURS)]}"></i>{_text(ENGINES[key].name)}</label>'
@@ -297,9 +334,10 @@ def _viewer(proof: Proof) -> str:
         )
     )  # fmt: skip
     return f"""<section id="viewer"><h2>Motion</h2>
-<div class="stage"><canvas id="canvas" tabindex="0" role="img" \
+<div class="stage"><noscript>{still.picture(scene)}</noscript>
+<canvas id="solid" aria-hidden="true"></canvas><canvas id="canvas" tabindex="0" role="img" \
 aria-label="The asset in 3D. Arrow keys turn it, plus and minus zoom, the space bar plays."></canvas></div>
-<noscript><p>The tables and plots of this page need no script; the picture does.</p></noscript>
+<noscript><p>Without a script, this is a picture of the start. The tables and plots need none.</p></noscript>
 <div class="controls"><button id="play" type="button">Play</button>
 <input id="time" type="range" min="0" max="0" value="0" step="1" aria-label="Time"><output id="now">0 s</output></div>
 <fieldset><legend>Show</legend>{overlays}</fieldset>
@@ -307,7 +345,7 @@ aria-label="The asset in 3D. Arrow keys turn it, plus and minus zoom, the space 
 </section>"""
 
 
-def _scene(proof: Proof, wish: Wish) -> dict[str, Any]:
+def scene_of(proof: Proof, wish: Wish) -> dict[str, Any]:
     """What `page.js` draws: metres, Z up."""
     model, layout = proof.subject.model, proof.subject.layout
     shapes, room = [], MOST_TRIANGLES
@@ -378,9 +416,7 @@ def _surface(prim: Prim, room: int) -> tuple[NDArray[np.float64], NDArray[np.int
     corners = corners_of(prim)
     if corners is None or not np.isfinite(corners).all():
         return None
-    faces = [(0, 2, 1), (1, 2, 3), (4, 5, 6), (5, 7, 6), (0, 1, 4), (1, 5, 4), (2, 6, 3), (3, 6, 7), (0, 4, 2),
-             (2, 4, 6), (1, 3, 5), (3, 7, 5)]  # fmt: skip
-    return corners, np.array(faces)
+    return corners, still.BOX
 
 
 def _round(gprim: Any, prim: Prim) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
