@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import formats
 from ..core.errors import InputError, UsageError
+from ..core.words import counted
 from ..simulation.engine import programs
 from ..system.console import say, warn
 from ..system.files import checked, replacing, work_folder, write_text
@@ -56,6 +57,10 @@ def report_file(options: argparse.Namespace) -> int:
     """Write the page about a file. Returns the exit status."""
     from ..proving import page
 
+    if options.index:
+        return _write_index(options)
+    if not options.file or not options.output:
+        raise UsageError("report needs FILE and -o REPORT.html, or --index FOLDER.")
     _check(options)
     targets = _targets(options, {"-o": ".html"})
     with folders_made(options, *targets):
@@ -65,6 +70,21 @@ def report_file(options: argparse.Namespace) -> int:
         write_text(Path(options.output), text)
     summarise(options, proof.certificate.summary())
     return 0
+
+
+def _write_index(options: argparse.Namespace) -> int:
+    """Write the index page of a folder of reports. Returns the exit status: 1 if an asset of them fails."""
+    from ..proving import library
+
+    if options.file or options.output:
+        raise UsageError("--index makes a page of reports that are there; leave FILE and -o out.")
+    folder = Path(options.index)
+    if not folder.is_dir():
+        raise InputError(f"'{options.index}' is no folder.")
+    text, counts = library.index(folder)
+    write_text(folder / library.NAME, text)
+    summarise(options, f"{folder / library.NAME}: {counted(counts.total(), 'report')}, {counts['fail']} failed")
+    return 1 if counts["fail"] else 0
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -232,10 +232,12 @@ def partings_of(
     floor: that both stand on. Bodies that the experiment does not have are not compared.
     """
     known = list(differing.told)
+    found_any = False
     current = opinions.swapped(said.one, said.other, known)
     rest = [one for one in differing.candidates if one not in known]
     for parted, causes in joint_partings(said, current, rest, budget, share):
         known += causes
+        found_any = True
         yield parted
     current = opinions.swapped(said.one, said.other, known)
     for _ in range(MOST_CAUSES):
@@ -245,11 +247,38 @@ def partings_of(
         check, found = whole_parting(said, current, rest, experiment, floor, partial(budget.has, share), slack)
         if check is None:
             break
+        found_any = True
         yield check
         if not found:
             break
         known += found
         current = opinions.swapped(current, said.other, found)
+    # What is balanced, and what lies, moves where gravity leans.
+    leaning = [leaned(model) for model in (said.one, said.other)]
+    if found_any or differing.told or not said.one.scenes or not said.other.scenes or not budget.has(share):
+        return
+    words = f"{said.words}, where gravity leans"
+    tilted = Statements(leaning[0], leaning[1], words, said.section, said.name)
+    other_experiment = Experiment(on(leaning[0], floor), experiment.seconds).only(experiment.motion.paths)
+    if not other_experiment.motion.problem:
+        time = partial(budget.has, share)
+        check, _ = whole_parting(tilted, leaning[0], differing.candidates, other_experiment, floor, time, slack)
+        if check is not None:
+            yield check
+
+
+def leaned(model: PhysicsModel) -> PhysicsModel:
+    """A copy in whose scenes gravity leans."""
+    result = model.copied()
+    for path, gravity in subject_of(model).layout.gravity.items():
+        scene = model.prims.get(path)
+        value = scene.get(usd_physics.PhysicsScene) if scene is not None else None
+        size = float(np.linalg.norm(gravity))
+        if value is not None and size:
+            name = next(key for key, one in model.prims[path].schemas.items() if one is value)
+            direction = frames.vector(bench.LEAN @ gravity / size)
+            result.prims[path].schemas[name] = value.copy(gravity_direction=direction, gravity_magnitude=size)
+    return result
 
 
 def _is_part(said: Statements, opinion: Opinion) -> bool:
@@ -300,7 +329,7 @@ def joint_partings(
         runs = {}
         for side, subject in (("one", one), ("other", other)):
             own = [probes[side][path] for path in chosen if _is_tried(probes[side][path], experiment)]
-            motion = simulated(bench.bench(subject, own, experiment, push=push), seconds)
+            motion = simulated(bench.bench(subject, own, experiment, push=push, leans=True), seconds)
             runs[side] = {} if motion.problem else {
                 probe.facts.path: _place_of_link(probe, motion) for probe in own
             }  # fmt: skip
@@ -326,7 +355,7 @@ def joint_partings(
             if not _is_tried(own[0], experiment) or now is None:
                 return _is_tried(own[0], experiment) == (now is not None)
             seconds = bench.EXPERIMENTS[experiment][0]
-            motion = simulated(bench.bench(subject, own, experiment, push=push), seconds)
+            motion = simulated(bench.bench(subject, own, experiment, push=push, leans=True), seconds)
             return not motion.problem and not _links_part(_place_of_link(own[0], motion), now, own[0])
 
         found = opinions.smallest(near, heals, lambda: budget.has(share))

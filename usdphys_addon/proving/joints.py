@@ -148,12 +148,22 @@ def _probe(subject: Subject, facts: JointFacts, number: int, axis: int) -> Probe
 # --------------------------------------------------------------------------- the bench
 
 
+#: (3, 3), from gravity to one that leans.
+LEAN = frames.matrix_of(frames.turn_by(np.array((0.4, 0.3, 0.2))))
+
+
 def bench(
-    subject: Subject, probes: Iterable[Probe], experiment: str, *, push: dict[str, float] | None = None
-) -> PhysicsModel:
-    """A model of an experiment with these joints. push: other speeds of pushes, by the path of the joint."""
+    subject: Subject, probes: Iterable[Probe], experiment: str, *, push: dict[str, float] | None = None,
+    leans: bool = False,
+) -> PhysicsModel:  # fmt: skip
+    """A model of an experiment with these joints. push: other speeds of pushes, by the path of the joint.
+
+    leans: gravity is not that of the asset, so that what is balanced there swings, too.
+    """
     model = PhysicsModel()
     gravity = subject.gravity if experiment == "swing" else np.zeros(3)
+    if leans:
+        gravity = LEAN @ gravity
     size = float(np.linalg.norm(gravity))
     scene = Prim(f"{BENCH}/Scene", "PhysicsScene", is_xformable=False)
     direction = frames.vector(gravity / size) if size else (0.0, 0.0, -1.0)
@@ -203,9 +213,9 @@ def _prims(subject: Subject, probe: Probe, experiment: str, push: float) -> list
         joint.add(drive.copy(target_position=target, target_velocity=0.0), probe.dof)
     if experiment == "force" and drive is not None:
         most = drive.decided("max_force") or 0.0
-        speed = math.copysign(PUSH * 100.0, _freer_side(probe))
+        far = math.copysign(PUSH * 100.0, _freer_side(probe))
         joint.add(
-            drive.copy(stiffness=0.0, damping=10.0 * most / PUSH, target_velocity=speed, type="force"), probe.dof
+            drive.copy(stiffness=0.0, damping=10.0 * most / PUSH, target_velocity=far, type="force"), probe.dof
         )  # fmt: skip
     return [link, joint]
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 import html
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +38,7 @@ RATE = 30
 #: In a cell that says nothing.
 NONE = "\N{EN DASH}"
 _HERE = Path(__file__).parent
-_WORDS = {"pass": "passed", "fail": "failed", "differs": "differs", "skipped": "not tried"}
+WORDS = {"pass": "passed", "fail": "failed", "differs": "differs", "skipped": "not tried"}
 _COLOURS = ("#3b7dd8", "#d97706", "#7c3aed", "#0f9d76", "#c2255c")
 
 
@@ -48,9 +50,26 @@ def page(proof: Proof, wish: Wish) -> str:
     sections = [
         _viewer(proof, scene), _verdicts(proof), _masses(proof), _joints(proof), _issues(wish.model), _plots(proof),
     ]  # fmt: skip
-    data = json.dumps(scene, separators=(",", ":")).replace("</", "<\\/")
-    style, script = ((_HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
-    head = f"""<!DOCTYPE html>
+    script = (_HERE / "page.js").read_text(encoding="utf-8")
+    content = f"""<header>
+<h1>{_text(title)}</h1>
+<p class="verdict {certificate.verdict}">{WORDS[certificate.verdict]}</p>
+<p>{_text(_numbers(proof))}</p>
+<p class="small">Digest <code>{certificate.digest}</code></p>
+</header>
+<main>
+{"".join(sections)}
+</main>
+<script type="application/json" id="summary">{_json(_summary(proof, title))}</script>
+<script type="application/json" id="scene">{_json(scene)}</script>
+<script>{script}</script>"""
+    return document(title, WORDS[certificate.verdict], content)
+
+
+def document(title: str, words: str, content: str) -> str:
+    """A page that asks no network. title, words: for the tab of the browser. content: HTML of the body."""
+    style = (_HERE / "page.css").read_text(encoding="utf-8")
+    return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -58,28 +77,37 @@ def page(proof: Proof, wish: Wish) -> str:
 <meta name="color-scheme" content="light dark">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src \
 'unsafe-inline'; img-src data:">
-<title>{_text(title)}: {_WORDS[certificate.verdict]}</title>
+<title>{_text(title)}: {_text(words)}</title>
 <link rel="icon" href="data:,">
 <style>{style}</style>
 </head>
 <body>
-<header>
-<h1>{_text(title)}</h1>
-<p class="verdict {certificate.verdict}">{_WORDS[certificate.verdict]}</p>
-<p>{_text(_numbers(proof))}</p>
-<p class="small">Digest <code>{certificate.digest}</code></p>
-</header>
-<main>
-"""
-    end = f"""
-</main>
+{content}
 <footer><p class="small">Made by USD Physics. This page asks no network.</p></footer>
-<script type="application/json" id="scene">{data}</script>
-<script>{script}</script>
 </body>
 </html>
 """
-    return head + "\n".join(sections) + end
+
+
+def url_of(path: str) -> str:
+    """A relative path of a file as a URL."""
+    return quote(path)
+
+
+def _json(content: Any) -> str:
+    return json.dumps(content, separators=(",", ":")).replace("</", "<\\/")
+
+
+def _summary(proof: Proof, title: str) -> dict[str, Any]:
+    """What a list of assets tells of this one, see `library`."""
+    certificate = proof.certificate
+    worst = next(iter(certificate.having("fail") or certificate.having("differs")), None)
+    return {
+        "file": title, "verdict": certificate.verdict, "digest": certificate.digest,
+        "counts": dict(Counter(check.status for check in certificate.checks)),
+        "found": worst.message if worst is not None else "",
+        "cause": "; ".join(map(str, worst.causes)) if worst is not None else "",
+    }  # fmt: skip
 
 
 def _text(value: object) -> str:
@@ -95,7 +123,8 @@ def _numbers(proof: Proof) -> str:
     )
 
 
-def _table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, none: str) -> str:
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, none: str) -> str:
+    """A table, of which each row is a list on a narrow window. none: what is said without rows."""
     lines = []
     for row in rows:
         pairs = zip(headings, row, strict=True)
@@ -107,14 +136,14 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, none: s
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
-class _Html(str):
+class Html(str):
     """Text that is HTML already."""
 
     __slots__ = ()
 
 
 def _cell(value: object) -> str:
-    return value if isinstance(value, _Html) else _breaking(value)
+    return value if isinstance(value, Html) else _breaking(value)
 
 
 def _breaking(value: object) -> str:
@@ -134,7 +163,7 @@ def _verdicts(proof: Proof) -> str:
     for status in ("skipped", "pass"):
         found = [check for check in checks if check.status == status]
         if found:
-            title = f"{counted(len(found), 'check')} {_WORDS[status]}"
+            title = f"{counted(len(found), 'check')} {WORDS[status]}"
             parts.append(f"<details><summary>{title}</summary>{_verdict_table(found)}</details>")
     return f'<section id="verdicts"><h2>Verdicts</h2>{"".join(parts)}</section>'
 
@@ -147,13 +176,13 @@ def _verdict_table(checks: Sequence[Check]) -> str:
     rows = []
     for check in checks:
         cells: dict[str, object] = {
-            "Verdict": _Html(f'<span class="verdict {check.status}">{_WORDS[check.status]}</span>'),
+            "Verdict": Html(f'<span class="verdict {check.status}">{WORDS[check.status]}</span>'),
             "Of": check.section, "Found": check.message,
-            "Cause": _Html("<br>".join(_breaking(cause) for cause in check.causes) or NONE),
+            "Cause": Html("<br>".join(_breaking(cause) for cause in check.causes) or NONE),
             "What to do": check.fix or NONE,
         }  # fmt: skip
         rows.append([cells[heading] for heading in headings])
-    return _table(headings, rows, none="")
+    return table(headings, rows, none="")
 
 
 def _masses(proof: Proof) -> str:
@@ -167,7 +196,7 @@ def _masses(proof: Proof) -> str:
             found.inertia_source.text,
         ))  # fmt: skip
     headings = ("Body", "Kind", "Mass (kg)", "Mass from", "Centre (m)", "Inertia (kg m²)", "Inertia from")
-    return f'<section id="masses"><h2>Masses</h2>{_table(headings, rows, none="There are no bodies.")}</section>'
+    return f'<section id="masses"><h2>Masses</h2>{table(headings, rows, none="There are no bodies.")}</section>'
 
 
 def _vector(values: Iterable[float]) -> str:
@@ -191,7 +220,7 @@ def _joints(proof: Proof) -> str:
             kind = facts.kind.removesuffix("Joint") or "generic"
             rows.append((facts.path, kind, _ends(facts), NONE, NONE, NONE, NONE))
     headings = ("Joint", "Kind", "Between", "Limits", "Drive", "Predicted response", "Experiments: wanted and got")
-    return f'<section id="joints"><h2>Joints</h2>{_table(headings, rows, none="There are no joints.")}</section>'
+    return f'<section id="joints"><h2>Joints</h2>{table(headings, rows, none="There are no joints.")}</section>'
 
 
 def _predicted(proof: Proof) -> dict[str, str]:
@@ -224,7 +253,7 @@ def _drive(drive: Any) -> str:
     return ", ".join(parts) + " (SI, radians)"
 
 
-def _response(proof: Proof, path: str) -> _Html | str:
+def _response(proof: Proof, path: str) -> Html | str:
     found = [outcome for outcome in proof.outcomes if outcome.joint == path]
     lines = []
     for outcome in found:
@@ -233,15 +262,15 @@ def _response(proof: Proof, path: str) -> _Html | str:
         kind = "pass" if outcome.is_kept else "differs"
         lines.append(f'<span class="{kind}">{_text(outcome.experiment)}, {_text(name)}: '
                      f"{_vector((outcome.wanted,))} and {_vector((outcome.got,))}{_text(lost)}</span>")  # fmt: skip
-    return _Html("<br>".join(lines)) if lines else NONE
+    return Html("<br>".join(lines)) if lines else NONE
 
 
 def _issues(model: PhysicsModel) -> str:
     with np.errstate(all="ignore"):
         found = validate(model)
     rows = [(issue.severity, issue.code, issue.message, issue.fix) for issue in found]
-    table = _table(("Severity", "Code", "What", "What to do"), rows, none="The checks find nothing.")
-    return f'<section id="issues"><h2>Issues</h2>{table}</section>'
+    listed = table(("Severity", "Code", "What", "What to do"), rows, none="The checks find nothing.")
+    return f'<section id="issues"><h2>Issues</h2>{listed}</section>'
 
 
 # --------------------------------------------------------------------------- plots
