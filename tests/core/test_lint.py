@@ -642,7 +642,9 @@ def test_the_action_of_github_runs_as_it_is_written(folder) -> None:
     text = (ROOT / "action.yml").read_text(encoding="utf-8")
     script = text.rpartition("run: |\n")[2].replace("\n        ", "\n")
     variables = dict(re.findall(r"(\w+): \$\{\{ inputs\.([\w-]+) \}\}", text.partition("Install")[2]))
-    assert variables == {"FILES": "files", "TARGET": "target", "FORMAT": "format", "ARGS": "args"}
+    assert variables == {
+        "FILES": "files", "TARGET": "target", "FORMAT": "format", "ARGS": "args", "COMMAND": "command", "PAGES": "pages",
+    }  # fmt: skip
     defaults = dict(re.findall(r"^  ([\w-]+):\n    description: .*\n    default: (.*)$", text, re.MULTILINE))
     assert set(variables.values()) <= set(defaults)
     environment = clean_environment()
@@ -665,3 +667,5 @@ def test_the_action_of_github_runs_as_it_is_written(folder) -> None:
     table = json.loads(done.stdout)
     assert table["targets"] == ["physx", "newton"] and len(table["files"]) == 2, done
     assert act(files="", target="").stdout == act().stdout
+    act(files="clean.usda\ndeep/er", command="report", pages="out", args="--budget 1\n--seconds 0.1")
+    assert (folder / "out" / "index.html").is_file()

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from usdphys_ext.usdphys_addon.cli import main
 from usdphys_ext.usdphys_addon.simulation.engine import programs
+from usdphys_ext.usdphys_addon.system import blender
 
 from .author import METERS
 from .demos import DEMOS
@@ -42,7 +43,11 @@ def test_a_clean_asset_has_status_0_and_a_certificate_as_json_and_junit(door: Pa
     assert {check["section"] for check in table["checks"]} >= {"asset", "words", "joints", "rewrites"}
     root = ElementTree.parse(cases).getroot()
     assert root.get("tests") == str(len(table["checks"]))
-    assert (root.get("failures"), root.get("skipped")) == ("0", "0")
+    assert root.get("failures") == "0"
+    # What this Python cannot try, it says.
+    left_out = [check["message"] for check in table["checks"] if check["status"] == "skipped"]
+    assert [message for message in left_out if "need Blender" not in message] == []
+    assert len(left_out) == int(root.get("skipped", "")) == (not blender.is_here())
     assert table["digest"][:12] in capsys.readouterr().out
 
 
@@ -110,7 +115,7 @@ import re, sys
 import numpy as np
 program, file, steps, seconds, target = sys.argv[1:]
 text = open(file).read()
-joints = sorted(set(re.findall('"(J[0-9]+)"', text)))
+joints = sorted(set(re.findall('"([a-z]+_J[0-9]+)"', text)))
 names = ["/World/Leaf"] if "Leaf" in text else ["/Bench/" + name + "/Link" for name in joints]
 poses = np.zeros((int(steps) + 1, len(names), 7))
 poses[..., 2], poses[..., 0], poses[..., 6] = 1.05, 0.5, 1

@@ -20,13 +20,14 @@ from .worker import is_url
 #: What a job does, and the keys of its files.
 OPERATIONS: Mapping[str, tuple[str, ...]] = {
     "convert": ("in", "out"), "validate": ("in",), "inspect": ("in",), "simulate": ("in", "out", "json"),
+    "prove": ("in", "json"), "report": ("in", "out"),
 }  # fmt: skip
-_NEEDED: Mapping[str, tuple[str, ...]] = {"convert": ("in", "out")}
+_NEEDED: Mapping[str, tuple[str, ...]] = {"convert": ("in", "out"), "report": ("in", "out")}
 #: Keys of a job, and options that a job cannot set.
 _KEYS = frozenset({"id", "op", "in", "out", "json", "options"})
-_TAKEN = frozenset({"out", "json", "isolate", "debug", "help"})
+_TAKEN = frozenset({"out", "json", "isolate", "debug", "help", "index", "junit", "o", "stamp"})
 #: Options whose values are names of files.
-_FILES = frozenset({"onto", "srdf"})
+_FILES = frozenset({"against", "expect", "onto", "srdf"})
 #: Options that name a program: a file of jobs, which can come from others, runs none.
 _PROGRAMS = frozenset({"engine-python"})
 _OPTION = re.compile(r"[a-z][a-z-]*\Z")
@@ -117,12 +118,13 @@ def job_of(value: object) -> Job:
     if not isinstance(identity, str):
         raise InputError("'id' is a text.")
     flags = [flag for name, setting in options.items() for flag in _flags(str(name), setting)]
-    flags += [f"--{key}={files[key]}" for key in ("out", "json") if op == "simulate" and key in files]
+    flags += [f"--{key}={files[key]}" for key in ("out", "json") if op in ("simulate", "prove") and key in files]
+    flags += [f"-o{files['out']}"] if op == "report" else []
     named = [files["in"], *([files["out"]] if op == "convert" else [])]
     arguments = (op, *flags, "--", *named)
     outputs = tuple(files[key] for key in ("out", "json") if key in files)
     digest = hashlib.blake2b(json.dumps(arguments).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-    others = [absolute(str(options[name])) for name in ("onto", "srdf") if options.get(name)]
+    others = [absolute(str(options[name])) for name in sorted(_FILES) if options.get(name)]
     return Job(identity, op, files["in"], arguments, (files["in"], *others), outputs, digest)
 
 

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from .. import formats
 from ..core.errors import InputError, UsageError
+from ..core.words import counted
 from ..simulation.engine import programs
 from ..system.console import say, warn
 from ..system.files import checked, replacing, work_folder, write_text
 from . import junit
+from .file_checks import named_files
 from .inputs import choices_of, model_in
 from .output import folders_made, output_to_stderr, print_issues, summarise
 from .round_trips import trips_of
@@ -53,18 +55,71 @@ def prove_file(options: argparse.Namespace) -> int:
 
 
 def report_file(options: argparse.Namespace) -> int:
-    """Write the page about a file. Returns the exit status."""
+    """Write the page about a file, or those about many with an index. Returns the exit status."""
+    if options.index:
+        return _write_index(options)
+    if not options.files or not options.output:
+        raise UsageError("report needs FILE and -o REPORT.html, or --index FOLDER.")
+    files = list(named_files(options.files))
+    if Path(options.output).suffix.lower() != ".html" or len(files) > 1:
+        return _report_all(options, files)
+    options.file = files[0]
+    proof = _write_page(options, options.output)
+    summarise(options, proof.certificate.summary())
+    return 0
+
+
+def _write_page(options: argparse.Namespace, target: str) -> Proof:
     from ..proving import page
 
     _check(options)
-    targets = _targets(options, {"-o": ".html"})
-    with folders_made(options, *targets):
-        checked(Path(options.output), [options.file])
+    with folders_made(options, target):
+        checked(Path(target), [options.file])
         with _proof_of(options) as (proof, wish):
             text = page.page(proof, wish)
-        write_text(Path(options.output), text)
-    summarise(options, proof.certificate.summary())
-    return 0
+        write_text(Path(target), text)
+    return proof
+
+
+def _report_all(options: argparse.Namespace, files: list[str]) -> int:
+    """A page for each file, and the index. Returns the exit status: 1 if an asset fails, or cannot be read."""
+    folder = Path(options.output)
+    if folder.suffix.lower() == ".html" or folder.is_file():
+        raise UsageError(f"'{folder}' is one page, and there are {len(files)} files; name a folder with -o.")
+    if options.against or options.expect:
+        raise UsageError("--against and --expect are for one file; expectations beside each file are found.")
+    above = os.path.commonpath([os.path.dirname(os.path.abspath(file)) for file in files])  # noqa: PTH100, PTH120
+    unread = 0
+    for options.file in files:
+        name = os.path.relpath(os.path.abspath(options.file), above).replace(os.sep, "-")  # noqa: PTH100
+        try:
+            proof = _write_page(options, str(folder / f"{name}.html"))
+        except InputError as error:
+            warn(f"usdphys: error: {error}")
+            unread += 1
+            continue
+        if not options.quiet:
+            say(proof.certificate.summary())
+    status = _index_of(options, folder) if unread < len(files) else 1
+    return 1 if unread else status
+
+
+def _write_index(options: argparse.Namespace) -> int:
+    if options.files or options.output:
+        raise UsageError("--index makes a page of reports that are there; leave FILE and -o out.")
+    if not Path(options.index).is_dir():
+        raise InputError(f"'{options.index}' is no folder.")
+    return _index_of(options, Path(options.index))
+
+
+def _index_of(options: argparse.Namespace, folder: Path) -> int:
+    """Write the index page of a folder of reports. Returns the exit status: 1 if an asset of them fails."""
+    from ..proving import library
+
+    text, counts = library.index(folder)
+    write_text(folder / library.NAME, text)
+    summarise(options, f"{folder / library.NAME}: {counted(counts.total(), 'report')}, {counts['fail']} failed")
+    return 1 if counts["fail"] else 0
 
 
 def _check(options: argparse.Namespace) -> None:

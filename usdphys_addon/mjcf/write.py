@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import collision_groups, frames, gprims, mass, paths
+from ..core import collision_groups, frames, gprims, joint_settings, mass, paths
 from ..core.errors import InputError
 from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.schemas import usd_geom, usd_physics
@@ -116,6 +116,8 @@ class _Writer:
         self.colliders = mass.colliders_by_body(model)
         self.shown: set[str] = set()
         self.is_balanced = False
+        #: Joints with what MuJoCo has no word for, by what that is.
+        self.unsaid: dict[str, dict[str, Prim]] = {}
 
     def written(self) -> Written:
         self.find_bodies()
@@ -134,6 +136,7 @@ class _Writer:
         if not world:
             raise InputError("There is no body and no collider to write.")
         self.actuate()
+        self.tell_unsaid()
         sections = [self.options(), ("asset", self.assets), ("worldbody", world), ("contact", self.excludes())]
         sections += [("equality", self.equalities), ("tendon", self.tendons), ("actuator", self.actuators)]
         sections = _with_classes(self.with_kept(sections))
@@ -666,19 +669,28 @@ class _Writer:
         if math.isfinite(low) or math.isfinite(high):
             far = 1e3
             words += f' range="{_row([max(low, -far), min(high, far)])}"'
-        words += self.dynamics(joint.prim) + self.further.words.get(wanted, "")
+        words += self.dynamics(joint.prim, dof or ("angular" if is_hinge else "linear"))
+        words += self.further.words.get(wanted, "")
         words += self.driven(joint, dof, name, drive, lambda: self.weight_of(
             joint, drive, local, number, is_hinge=is_hinge))  # fmt: skip
         return f'<joint name="{escape(name)}" {words}/>'
 
-    def dynamics(self, prim: Prim) -> str:
-        newton: Any = prim.schemas.get("NewtonJointAPI")
-        words = ""
-        for word, field_ in (("armature", "armature"), ("damping", "damping"), ("frictionloss", "friction")):
-            value = getattr(newton, field_, None) if newton is not None else None
-            if value:
-                words += f' {word}="{_short([value])}"'
-        return words
+    def dynamics(self, prim: Prim, dof: str) -> str:
+        """Words for what resists in a joint, whichever simulator it is said for. dof: instance name of its schemas."""
+        settings = joint_settings.axis_settings(prim, dof)
+        if settings.max_speed < math.inf:
+            self.unsaid.setdefault("largest speed", {})[prim.path] = prim
+        pairs = (("armature", settings.armature), ("damping", settings.resistance), ("frictionloss", settings.friction))
+        return "".join(f' {word}="{_short([value])}"' for word, value in pairs if value)
+
+    def tell_unsaid(self) -> None:
+        """Name what joints have and MuJoCo has no word for, in one sentence for all of them."""
+        for what, prims in self.unsaid.items():
+            names = ", ".join(f"'{prim.label or prim.name}'" for prim in prims.values())
+            self.issue(
+                next(iter(prims.values())), f"MuJoCo has no {what} of joints: that of {names} is left out.",
+                "Export USD to keep it.", "info",
+            )  # fmt: skip
 
     def driven(
         self, joint: _Joint, dof: str, name: str, drive: usd_physics.DriveAPI | None, weight: Callable[[], float]
@@ -702,7 +714,7 @@ class _Writer:
                 self.general(one, target)
         if not is_same:
             if drive is not None:
-                self.actuator(name, drive, weight())
+                self.actuator(joint.prim, name, drive, weight())
             return ""
         found = "".join(
             f' {word}="{_short([value])}"' for word, value in
@@ -739,9 +751,10 @@ class _Writer:
             total += float(frame[:3, number] @ tensor @ frame[:3, number])
         return total
 
-    def actuator(self, joint: str, drive: usd_physics.DriveAPI, weight: float) -> None:
+    def actuator(self, prim: Prim, joint: str, drive: usd_physics.DriveAPI, weight: float) -> None:
         stiffness, damping = (weight * float(drive.resolved(word)) for word in ("stiffness", "damping"))
         if stiffness <= 0.0 and damping <= 0.0:
+            self.unsaid.setdefault("drive without gains", {})[prim.path] = prim
             return
         # The target is in the bias, so that the pose is held without a control, which is added to it.
         offset = stiffness * float(drive.resolved("target_position")) + damping * float(
@@ -756,7 +769,7 @@ class _Writer:
         self.actuators.append(f'    <general name="{escape(name)}" joint="{escape(joint)}" {words}/>')
 
     def ball(self, joint: _Joint, local: Floats) -> str:
-        words = f'type="ball" pos="{_row(local[:3, 3])}"' + self.dynamics(joint.prim)
+        words = f'type="ball" pos="{_row(local[:3, 3])}"' + self.dynamics(joint.prim, "")
         cones = [float(joint.schema.resolved(f"cone_angle{side}_limit")) for side in (0, 1)]
         if min(cones) >= 0.0:
             words += f' range="{_row([0.0, min(max(cones), math.pi)])}"'

@@ -22,7 +22,7 @@ from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.schema import split_applied
 from ..core.schemas import usd_physics
-from ..simulation.engine import ENGINES, PREVIEW, Solver
+from ..simulation.engine import ENGINES, Solver
 from ..simulation.live_values import quaternion_product
 from . import joints as bench
 from . import opinions
@@ -232,10 +232,12 @@ def partings_of(
     floor: that both stand on. Bodies that the experiment does not have are not compared.
     """
     known = list(differing.told)
+    found_any = False
     current = opinions.swapped(said.one, said.other, known)
     rest = [one for one in differing.candidates if one not in known]
     for parted, causes in joint_partings(said, current, rest, budget, share):
         known += causes
+        found_any = True
         yield parted
     current = opinions.swapped(said.one, said.other, known)
     for _ in range(MOST_CAUSES):
@@ -245,11 +247,38 @@ def partings_of(
         check, found = whole_parting(said, current, rest, experiment, floor, partial(budget.has, share), slack)
         if check is None:
             break
+        found_any = True
         yield check
         if not found:
             break
         known += found
         current = opinions.swapped(current, said.other, found)
+    # What is balanced, and what lies, moves where gravity leans.
+    leaning = [leaned(model) for model in (said.one, said.other)]
+    if found_any or differing.told or not said.one.scenes or not said.other.scenes or not budget.has(share):
+        return
+    words = f"{said.words}, where gravity leans"
+    tilted = Statements(leaning[0], leaning[1], words, said.section, said.name)
+    other_experiment = Experiment(on(leaning[0], floor), experiment.seconds).only(experiment.motion.paths)
+    if not other_experiment.motion.problem:
+        time = partial(budget.has, share)
+        check, _ = whole_parting(tilted, leaning[0], differing.candidates, other_experiment, floor, time, slack)
+        if check is not None:
+            yield check
+
+
+def leaned(model: PhysicsModel) -> PhysicsModel:
+    """A copy in whose scenes gravity leans."""
+    result = model.copied()
+    for path, gravity in subject_of(model).layout.gravity.items():
+        scene = model.prims.get(path)
+        value = scene.get(usd_physics.PhysicsScene) if scene is not None else None
+        size = float(np.linalg.norm(gravity))
+        if value is not None and size:
+            name = next(key for key, one in model.prims[path].schemas.items() if one is value)
+            direction = frames.vector(bench.LEAN @ gravity / size)
+            result.prims[path].schemas[name] = value.copy(gravity_direction=direction, gravity_magnitude=size)
+    return result
 
 
 def _is_part(said: Statements, opinion: Opinion) -> bool:
@@ -300,7 +329,7 @@ def joint_partings(
         runs = {}
         for side, subject in (("one", one), ("other", other)):
             own = [probes[side][path] for path in chosen if _is_tried(probes[side][path], experiment)]
-            motion = simulated(bench.bench(subject, own, experiment, push=push), seconds)
+            motion = simulated(bench.bench(subject, own, experiment, push=push, leans=True), seconds)
             runs[side] = {} if motion.problem else {
                 probe.facts.path: _place_of_link(probe, motion) for probe in own
             }  # fmt: skip
@@ -326,7 +355,7 @@ def joint_partings(
             if not _is_tried(own[0], experiment) or now is None:
                 return _is_tried(own[0], experiment) == (now is not None)
             seconds = bench.EXPERIMENTS[experiment][0]
-            motion = simulated(bench.bench(subject, own, experiment, push=push), seconds)
+            motion = simulated(bench.bench(subject, own, experiment, push=push, leans=True), seconds)
             return not motion.problem and not _links_part(_place_of_link(own[0], motion), now, own[0])
 
         found = opinions.smallest(near, heals, lambda: budget.has(share))
@@ -590,14 +619,16 @@ def _motion_of_words(model: PhysicsModel, found: Mapping[str, PhysicsModel], one
 # --------------------------------------------------------------------------- engines
 
 
+#: Runs the asset in an engine without some opinions.
+Runner = Callable[[Sequence[Opinion]], Motion]
+#: Opinions that are tried as causes of what another engine does; in one that needs seconds for each run.
+_MOST_TRIED, _MOST_TRIED_SLOWLY = 40, 16
+
+
 def engine_checks(
-    model: PhysicsModel,
-    experiment: Experiment,
-    others: Mapping[str, Callable[[], Motion]],
-    budget: Budget,
-    share: float,
+    model: PhysicsModel, experiment: Experiment, others: Mapping[str, Runner], budget: Budget, share: float
 ) -> Iterator[tuple[Check, str, Motion | None]]:
-    """The asset in other engines beside the preview. others: by the key of the engine, what runs it.
+    """The asset in other engines beside the preview. others: by the key of the engine.
 
     Yields each check with the engine and its motion.
     """
@@ -611,7 +642,7 @@ def engine_checks(
         if not budget.has(share):
             yield Check("engines", key, "skipped", f"There was no time for {name}."), key, None
             continue
-        other = run()
+        other = run(())
         if other.problem:
             yield Check("engines", key, "skipped", f"{name}: {other.problem}"), key, None
             continue
@@ -622,33 +653,48 @@ def engine_checks(
             told = f"The preview and {name} move it alike{experiment.chaos}."
             yield Check("engines", key, "pass", told), key, other
             continue
-        causes: tuple[Cause, ...] = ()
-        if isinstance(ENGINES[key], Solver):
-            causes = _engine_causes(model, key, found[0], experiment, partial(budget.has, share))
+        causes = _engine_causes(key, run, found[0], experiment, partial(budget.has, share))
         lost = [notice.message for notice in other.notices if notice.code == "EngineLimits"]
         message = _sentence(found[0], model, experiment.motion, f"in {name}")
         if lost:
             message += f" {lost[0]}"
+        if not causes and not budget.has(share):
+            message += " There was no time to find the cause."
         yield Check("engines", key, "differs", message, found[0].body, causes, "", _data(found)), key, other
 
 
 def _engine_causes(
-    model: PhysicsModel, engine: str, first: Parting, experiment: Experiment, has_time: Callable[[], bool]
+    engine: str, run: Runner, first: Parting, experiment: Experiment, has_time: Callable[[], bool]
 ) -> tuple[Cause, ...]:
-    """The opinions without each of which the engines move the body alike."""
-    subject = subject_of(model)
-    part = next((part for part in subject.parts if first.body in part.bodies), None)
+    """The opinions without each of which the engines move the body alike: those near the body first.
+
+    In an engine that is slow, halves of them are tried, and the smallest set that is found is the cause.
+    """
+    model = experiment.model
+    part = next((part for part in subject_of(model).parts if first.body in part.bodies), None)
     if part is None:
         return ()
-    candidates = opinions.removable(model, part.prims(model))[:40]
+    ends = [facts for facts in part.joints if first.body in (facts.body0, facts.body1)]
+    near = [
+        first.body,
+        *(facts.path for facts in ends),
+        *(body for facts in ends for body in (facts.body0, facts.body1)),
+    ]
+    near += [prim.path for prim in model.colliders_of(first.body)]
+    near = [path for path in dict.fromkeys(near) if path in model.prims]
+    every = [*near, *(path for path in part.prims(model) if path not in near)]
 
     def heals(chosen: Sequence[Opinion]) -> bool:
-        changed = opinions.removed(model, chosen)
-        here, there = (simulated(changed, experiment.seconds, engine=one) for one in (PREVIEW, engine))
-        if here.problem or there.problem or here.positions.shape != experiment.motion.positions.shape:
+        here = simulated(opinions.removed(model, chosen), experiment.seconds)
+        there = run(chosen)
+        if here.problem or there.problem or not set(experiment.motion.paths) <= set(here.paths):
             return False
-        reference = _like(experiment, here)
-        return not any(one.body == first.body for one in reference.parting(there, SLACK_ENGINE))
+        return not any(one.body == first.body for one in _like(experiment, here).parting(there, SLACK_ENGINE))
 
-    found = opinions.alone(candidates, heals, has_time)
+    is_quick = isinstance(ENGINES[engine], Solver)
+    candidates = opinions.removable(model, every if is_quick else near)
+    if is_quick:
+        found = opinions.alone(candidates[:_MOST_TRIED], heals, has_time)
+    else:
+        found = opinions.smallest(candidates[:_MOST_TRIED_SLOWLY], heals, has_time) if has_time() else []
     return tuple(opinions.cause_alone(model, one) for one in found)

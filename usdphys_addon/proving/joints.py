@@ -23,6 +23,7 @@ from ..core.schema import split_applied
 from ..core.schemas import usd_physics
 from ..simulation.joint_facts import NO_LIMIT, Drive, Freedom, JointFacts
 from ..simulation.joint_poses import position_of, relative_pose
+from .certificate import measure
 from .runs import STEP, Motion, Subject, ends_of, subject_of
 
 Floats = NDArray[np.float64]
@@ -147,12 +148,22 @@ def _probe(subject: Subject, facts: JointFacts, number: int, axis: int) -> Probe
 # --------------------------------------------------------------------------- the bench
 
 
+#: (3, 3), from gravity to one that leans.
+LEAN = frames.matrix_of(frames.turn_by(np.array((0.4, 0.3, 0.2))))
+
+
 def bench(
-    subject: Subject, probes: Iterable[Probe], experiment: str, *, push: dict[str, float] | None = None
-) -> PhysicsModel:
-    """A model of an experiment with these joints. push: other speeds of pushes, by the path of the joint."""
+    subject: Subject, probes: Iterable[Probe], experiment: str, *, push: dict[str, float] | None = None,
+    leans: bool = False,
+) -> PhysicsModel:  # fmt: skip
+    """A model of an experiment with these joints. push: other speeds of pushes, by the path of the joint.
+
+    leans: gravity is not that of the asset, so that what is balanced there swings, too.
+    """
     model = PhysicsModel()
     gravity = subject.gravity if experiment == "swing" else np.zeros(3)
+    if leans:
+        gravity = LEAN @ gravity
     size = float(np.linalg.norm(gravity))
     scene = Prim(f"{BENCH}/Scene", "PhysicsScene", is_xformable=False)
     direction = frames.vector(gravity / size) if size else (0.0, 0.0, -1.0)
@@ -202,9 +213,9 @@ def _prims(subject: Subject, probe: Probe, experiment: str, push: float) -> list
         joint.add(drive.copy(target_position=target, target_velocity=0.0), probe.dof)
     if experiment == "force" and drive is not None:
         most = drive.decided("max_force") or 0.0
-        speed = math.copysign(PUSH * 100.0, _freer_side(probe))
+        far = math.copysign(PUSH * 100.0, _freer_side(probe))
         joint.add(
-            drive.copy(stiffness=0.0, damping=10.0 * most / PUSH, target_velocity=speed, type="force"), probe.dof
+            drive.copy(stiffness=0.0, damping=10.0 * most / PUSH, target_velocity=far, type="force"), probe.dof
         )  # fmt: skip
     return [link, joint]
 
@@ -230,7 +241,7 @@ def burden(probe: Probe) -> float:
     wanted = min(FASTEST, 0.8 * speed / seconds, 0.8 * 2.0 * max(_rooms(probe)) / seconds**2)
     if not 0.0 < most < NO_LIMIT or not wanted > 0.0:
         return 1.0
-    return max(1.0, most / (probe.matter * wanted))
+    return max(1.0, float(most / (probe.matter * wanted)))
 
 
 def coasting(probe: Probe) -> float:
@@ -363,8 +374,9 @@ def terms_of(probe: Probe, model: PhysicsModel, experiment: str) -> Terms:
             authored.resolved("stiffness"), authored.resolved("damping"), authored.resolved("target_position"),
             authored.resolved("target_velocity"), freedom.drive.max_force, freedom.drive.acceleration,
         )  # fmt: skip
+    matter = probe.matter * (burden(probe) if experiment == "force" else 1.0)
     return Terms(
-        probe.matter * (burden(probe) if experiment == "force" else 1.0), settings.armature, settings.friction, settings.resistance, settings.max_speed, freedom.low,
+        matter, settings.armature, settings.friction, settings.resistance, settings.max_speed, freedom.low,
         freedom.high, settings.stiffness, settings.damping, drive.stiffness, drive.damping, drive.target_position,
         drive.target_velocity, drive.max_force, drive.acceleration, own.gravity,
         coasting(probe) if experiment == "coast" else 0.0,
@@ -477,6 +489,24 @@ def arrives(probe: Probe, terms: Terms) -> bool:
     way = terms.target - probe.start
     end = float(answer(probe, terms, PATIENCE)[-1])
     return abs(terms.target - end) <= 0.1 * abs(way) + 1e-6
+
+
+def response(probe: Probe, model: PhysicsModel) -> str:
+    """What a step of a drive with a spring does, without gravity; empty without one. model: of the bench, "step"."""
+    terms = terms_of(probe, model, "step")
+    if not terms.stiffness > 0.0:
+        return ""
+    matter = terms.matter + terms.armature
+    gain = matter if terms.is_acceleration else 1.0
+    rate = math.sqrt(gain * terms.stiffness / matter)
+    ratio = (gain * terms.damping + terms.resistance) / (2.0 * matter * rate)
+    way = abs(terms.target - probe.start)
+    if way < 1e-6:
+        return f"{rate / math.tau:.3g} Hz, damping ratio {ratio:.3g}"
+    apart = np.abs(answer(probe, terms, PATIENCE) - terms.target)
+    late = np.flatnonzero(apart > 0.1 * way)
+    end = "does not arrive" if late[-1] + 1 >= len(apart) else f"arrives in {(late[-1] + 1) * STEP:.2f} s"
+    return f"{rate / math.tau:.3g} Hz, damping ratio {ratio:.3g}, {end} (step of {measure(way, probe.axis)})"
 
 
 def blocking(probe: Probe, terms: Terms) -> str:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Draws the asset on a canvas: triangles sorted by depth, overlays on top. Metres, Z up.
+// Draws the asset: solids with WebGL 2, where the browser has it, else as triangles sorted by depth; overlays on top.
+// Metres, Z up.
 "use strict";
 (() => {
   const scene = JSON.parse(document.getElementById("scene").textContent);
@@ -69,12 +70,81 @@
   const sum = (a, b, s) => [a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]];
   const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 
-  const draw = () => {
-    wanted = false;
-    pen.clearRect(0, 0, canvas.width, canvas.height);
-    const visible = scene.engines.filter((engine) => engines[engine.key] !== false);
-    const list = visible.length ? visible : [null];
-    const faces = [];
+  // One buffer for all shapes: corners with the normals of the faces about them, smooth where they are nearly flat.
+  const solid = document.getElementById("solid");
+  const gl = solid.getContext("webgl2", { antialias: true, preserveDrawingBuffer: true });
+  const corners = () => {
+    const data = [];
+    for (const shape of scene.shapes) {
+      shape.first = data.length / 6;
+      const faces = shape.triangles.map(([a, b, c]) => {
+        const n = cross(sum(shape.points[b], shape.points[a], -1), sum(shape.points[c], shape.points[a], -1));
+        const size = Math.hypot(...n) || 1;
+        return n.map((part) => part / size);
+      });
+      const about = shape.points.map(() => []);
+      shape.triangles.forEach((corner, face) => corner.forEach((point) => about[point].push(face)));
+      shape.triangles.forEach((corner, face) => corner.forEach((point) => {
+        let normal = [0, 0, 0];
+        for (const other of about[point]) {
+          const dot = faces[face].reduce((total, part, i) => total + part * faces[other][i], 0);
+          if (dot > 0.8) normal = sum(normal, faces[other], 1);
+        }
+        const size = Math.hypot(...normal) || 1;
+        data.push(...shape.points[point], ...normal.map((part) => part / size));
+      }));
+      shape.count = data.length / 6 - shape.first;
+    }
+    return new Float32Array(data);
+  };
+  const program = gl && (() => {
+    const made = gl.createProgram();
+    const add = (kind, text) => {
+      const shader = gl.createShader(kind);
+      gl.shaderSource(shader, text);
+      gl.compileShader(shader);
+      gl.attachShader(made, shader);
+    };
+    add(gl.VERTEX_SHADER, `#version 300 es
+      layout(location = 0) in vec3 point; layout(location = 1) in vec3 normal;
+      uniform vec4 turn; uniform vec3 place, middle; uniform vec4 view; uniform vec3 lens; out vec3 side, ray;
+      vec3 rotated(vec3 v) { vec3 t = 2.0 * cross(turn.yzw, v); return v + turn.x * t + cross(turn.yzw, t); }
+      vec3 seen(vec3 v) {
+        float away = -view.y * v.x + view.x * v.y;
+        return vec3(view.x * v.x + view.y * v.y, view.z * v.z + view.w * away, view.z * away - view.w * v.z);
+      }
+      void main() {
+        vec3 p = seen(rotated(point) + place - middle);
+        side = seen(rotated(normal));
+        float far = lens.z, w = far + p.z, low = 0.05 * far, high = 80.0 * far;
+        ray = vec3(p.xy, w);
+        gl_Position = vec4(lens.xy * far * p.xy, ((high + low) * w - 2.0 * high * low) / (high - low), w);
+      }`);
+    add(gl.FRAGMENT_SHADER, `#version 300 es
+      precision highp float;
+      in vec3 side, ray; uniform vec4 colour; out vec4 shown;
+      void main() {
+        vec3 n = normalize(side);
+        if (dot(n, ray) > 0.0) n = -n;
+        float light = 0.68 + 0.17 * n.y + 0.3 * max(0.0, dot(n, normalize(vec3(-0.5, 0.6, -0.8))));
+        float shine = pow(max(0.0, dot(reflect(normalize(ray), n), normalize(vec3(-0.5, 0.6, -0.8)))), 24.0);
+        shown = vec4((colour.rgb * light + 0.15 * shine) * colour.a, colour.a);
+      }`);
+    gl.linkProgram(made);
+    if (!gl.getProgramParameter(made, gl.LINK_STATUS)) return null;
+    gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+    gl.bufferData(gl.ARRAY_BUFFER, corners(), gl.STATIC_DRAW);
+    for (const place of [0, 1]) {
+      gl.enableVertexAttribArray(place);
+      gl.vertexAttribPointer(place, 3, gl.FLOAT, false, 24, 12 * place);
+    }
+    const at = Object.fromEntries(["turn", "place", "middle", "view", "lens", "colour"].map(
+      (name) => [name, gl.getUniformLocation(made, name)]));
+    return { made, at };
+  })();
+
+  const ghosted = (list) => {
+    const found = [];
     if (shown.colliders !== false)
       list.forEach((engine, ghost) => {
         for (const shape of scene.shapes) {
@@ -83,18 +153,46 @@
           // A ghost where the first engine has the body, too, would only blur it.
           if (ghost && pose.every((part, i) => Math.abs(part - poseOf(list[0], shape.body)[i]) < 0.004 * Math.max(1, radius)))
             continue;
-          const world = shape.points.map((point) => placed(pose, point));
-          const ends = world.map(project);
-          const colour = shape.body ? (engine ? engine.colour : "#3b7dd8") : "#8b949e";
-          for (const [a, b, c] of shape.triangles) {
-            if (!(ends[a][3] && ends[b][3] && ends[c][3])) continue;
-            const n = cross(sum(world[b], world[a], -1), sum(world[c], world[a], -1));
-            const light = 0.55 + 0.4 * Math.abs(n[2] * 0.8 + n[0] * 0.3 + n[1] * 0.5) / (Math.hypot(...n) || 1);
-            faces.push([ends[a][2] + ends[b][2] + ends[c][2], ends[a], ends[b], ends[c], shade(colour, Math.min(1, light)),
-              ghost || !shape.body ? 0.35 : 1]);
-          }
+          found.push({ shape, pose, ghost, colour: shape.body ? (engine ? engine.colour : "#3b7dd8") : "#8b949e" });
         }
       });
+    return found;
+  };
+  const drawSolids = (things) => {
+    gl.viewport(0, 0, solid.width, solid.height);
+    gl.clearColor(0, 0, 0, 0);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    gl.enable(gl.DEPTH_TEST);
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    gl.useProgram(program.made);
+    const { at } = program, scale = zoom * 0.84 * Math.min(solid.width, solid.height) / radius;
+    gl.uniform3fv(at.middle, middle);
+    gl.uniform4f(at.view, Math.cos(turn), Math.sin(turn), Math.cos(tilt), Math.sin(tilt));
+    gl.uniform3f(at.lens, scale / solid.width, scale / solid.height, 3.2 * radius);
+    // Ghosts last, and through each other.
+    for (const { shape, pose, ghost, colour } of [...things].sort((one, other) => (one.ghost > 0) - (other.ghost > 0))) {
+      const n = parseInt(colour.slice(1), 16);
+      gl.depthMask(!ghost);
+      gl.uniform3f(at.place, pose[0], pose[1], pose[2]);
+      gl.uniform4f(at.turn, pose[3], pose[4], pose[5], pose[6]);
+      gl.uniform4f(at.colour, (n >> 16) / 255, ((n >> 8) & 255) / 255, (n & 255) / 255, ghost ? 0.4 : 1);
+      gl.drawArrays(gl.TRIANGLES, shape.first, shape.count);
+    }
+    gl.depthMask(true);
+  };
+  const paintSolids = (things) => {
+    const faces = [];
+    for (const { shape, pose, ghost, colour } of things) {
+      const world = shape.points.map((point) => placed(pose, point)), ends = world.map(project);
+      for (const [a, b, c] of shape.triangles) {
+        if (!(ends[a][3] && ends[b][3] && ends[c][3])) continue;
+        const n = cross(sum(world[b], world[a], -1), sum(world[c], world[a], -1));
+        const light = 0.55 + 0.4 * Math.abs(n[2] * 0.8 + n[0] * 0.3 + n[1] * 0.5) / (Math.hypot(...n) || 1);
+        faces.push([ends[a][2] + ends[b][2] + ends[c][2], ends[a], ends[b], ends[c], shade(colour, Math.min(1, light)),
+          ghost || !shape.body ? 0.35 : 1]);
+      }
+    }
     faces.sort((one, other) => other[0] - one[0]);
     for (const [, a, b, c, colour, alpha] of faces) {
       pen.globalAlpha = alpha; pen.fillStyle = pen.strokeStyle = colour; pen.lineWidth = 0.6;
@@ -102,7 +200,16 @@
       pen.fill(); if (alpha === 1) pen.stroke();
     }
     pen.globalAlpha = 1;
-    const ink = getComputedStyle(document.body).color, engine = list[0];
+  };
+
+  const draw = () => {
+    wanted = false;
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    const visible = scene.engines.filter((engine) => engines[engine.key] !== false);
+    const list = visible.length ? visible : [null];
+    const things = ghosted(list);
+    if (program) drawSolids(things); else paintSolids(things);
+    const style = getComputedStyle(document.body), ink = style.color, back = style.backgroundColor, engine = list[0];
     if (shown.joints !== false) for (const joint of scene.joints) drawJoint(joint, engine);
     const pixel = window.devicePixelRatio || 1;
     for (const [path, body] of Object.entries(scene.bodies)) {
@@ -113,7 +220,10 @@
       }
       if (shown.names !== false && Object.keys(scene.bodies).length <= 40) {
         pen.fillStyle = ink; pen.font = `${12 * pixel}px system-ui, sans-serif`;
-        pen.fillText(path.split("/").pop(), end[0] + 7 * pixel, end[1] - 6 * pixel);
+        const name = path.split("/").pop();
+        pen.strokeStyle = back; pen.lineWidth = 3 * pixel; pen.lineJoin = "round";
+        pen.strokeText(name, end[0] + 7 * pixel, end[1] - 6 * pixel);
+        pen.fillText(name, end[0] + 7 * pixel, end[1] - 6 * pixel);
       }
     }
     for (const mark of document.querySelectorAll("svg .now")) {
@@ -122,7 +232,8 @@
     }
     now.value = `${(frame * scene.step).toFixed(2)} s`;
     slider.value = String(frame);
-    canvas.dataset.faces = String(faces.length);
+    canvas.dataset.faces = String(things.reduce((total, thing) => total + thing.shape.triangles.length, 0));
+    canvas.dataset.renderer = program ? "webgl" : "canvas";
     canvas.dataset.frame = String(frame);
   };
   const drawJoint = (joint, engine) => {
@@ -148,9 +259,11 @@
 
   const fit = () => {
     const box = canvas.getBoundingClientRect(), pixel = window.devicePixelRatio || 1;
-    canvas.width = Math.max(1, Math.round(box.width * pixel));
-    canvas.height = Math.max(1, Math.round(box.height * pixel));
-    redraw();
+    for (const one of [canvas, solid]) {
+      one.width = Math.max(1, Math.round(box.width * pixel));
+      one.height = Math.max(1, Math.round(box.height * pixel));
+    }
+    draw();
   };
   const go = (to) => { frame = Math.min(frames - 1, Math.max(0, to)); redraw(); };
   let last = 0;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The page about an asset: one HTML file that asks no network, with its numbers as JSON inside.
 
-The tables and the plots are HTML and SVG, made here: they are read without a script and without WebGL. `page.js` draws
-the asset on a canvas of two dimensions, sorted by depth, which every browser has.
+The tables, the plots and a picture are HTML and SVG, made here: they are read without a script. `page.js` draws the
+asset with WebGL 2, or without that on a canvas of two dimensions, sorted by depth.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 import html
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +25,9 @@ from ..core.schemas import usd_geom
 from ..core.validate import validate
 from ..core.words import counted
 from ..simulation.engine import ENGINES
-from . import plain
+from . import joints as bench
+from . import plain, still
+from .certificate import Check
 from .prove import Proof, Wish
 from .runs import FLOOR, STEP, Motion, corners_of
 
@@ -34,7 +38,7 @@ RATE = 30
 #: In a cell that says nothing.
 NONE = "\N{EN DASH}"
 _HERE = Path(__file__).parent
-_WORDS = {"pass": "passed", "fail": "failed", "differs": "differs", "skipped": "not tried"}
+WORDS = {"pass": "passed", "fail": "failed", "differs": "differs", "skipped": "not tried"}
 _COLOURS = ("#3b7dd8", "#d97706", "#7c3aed", "#0f9d76", "#c2255c")
 
 
@@ -42,12 +46,30 @@ def page(proof: Proof, wish: Wish) -> str:
     """The whole page."""
     certificate = proof.certificate
     title = Path(wish.file).name
+    scene = scene_of(proof, wish)
     sections = [
-        _verdicts(proof), _viewer(proof), _masses(proof), _joints(proof), _issues(wish.model), _plots(proof),
+        _viewer(proof, scene), _verdicts(proof), _masses(proof), _joints(proof), _issues(wish.model), _plots(proof),
     ]  # fmt: skip
-    data = json.dumps(_scene(proof, wish), separators=(",", ":")).replace("</", "<\\/")
-    style, script = ((_HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
-    head = f"""<!DOCTYPE html>
+    script = (_HERE / "page.js").read_text(encoding="utf-8")
+    content = f"""<header>
+<h1>{_text(title)}</h1>
+<p class="verdict {certificate.verdict}">{WORDS[certificate.verdict]}</p>
+<p>{_text(_numbers(proof))}</p>
+<p class="small">Digest <code>{certificate.digest}</code></p>
+</header>
+<main>
+{"".join(sections)}
+</main>
+<script type="application/json" id="summary">{_json(_summary(proof, title))}</script>
+<script type="application/json" id="scene">{_json(scene)}</script>
+<script>{script}</script>"""
+    return document(title, WORDS[certificate.verdict], content)
+
+
+def document(title: str, words: str, content: str) -> str:
+    """A page that asks no network. title, words: for the tab of the browser. content: HTML of the body."""
+    style = (_HERE / "page.css").read_text(encoding="utf-8")
+    return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -55,28 +77,37 @@ def page(proof: Proof, wish: Wish) -> str:
 <meta name="color-scheme" content="light dark">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src \
 'unsafe-inline'; img-src data:">
-<title>{_text(title)}: {_WORDS[certificate.verdict]}</title>
+<title>{_text(title)}: {_text(words)}</title>
 <link rel="icon" href="data:,">
 <style>{style}</style>
 </head>
 <body>
-<header>
-<h1>{_text(title)}</h1>
-<p class="verdict {certificate.verdict}">{_WORDS[certificate.verdict]}</p>
-<p>{_text(_numbers(proof))}</p>
-<p class="small">Digest <code>{certificate.digest}</code></p>
-</header>
-<main>
-"""
-    end = f"""
-</main>
+{content}
 <footer><p class="small">Made by USD Physics. This page asks no network.</p></footer>
-<script type="application/json" id="scene">{data}</script>
-<script>{script}</script>
 </body>
 </html>
 """
-    return head + "\n".join(sections) + end
+
+
+def url_of(path: str) -> str:
+    """A relative path of a file as a URL."""
+    return quote(path)
+
+
+def _json(content: Any) -> str:
+    return json.dumps(content, separators=(",", ":")).replace("</", "<\\/")
+
+
+def _summary(proof: Proof, title: str) -> dict[str, Any]:
+    """What a list of assets tells of this one, see `library`."""
+    certificate = proof.certificate
+    worst = next(iter(certificate.having("fail") or certificate.having("differs")), None)
+    return {
+        "file": title, "verdict": certificate.verdict, "digest": certificate.digest,
+        "counts": dict(Counter(check.status for check in certificate.checks)),
+        "found": worst.message if worst is not None else "",
+        "cause": "; ".join(map(str, worst.causes)) if worst is not None else "",
+    }  # fmt: skip
 
 
 def _text(value: object) -> str:
@@ -92,7 +123,8 @@ def _numbers(proof: Proof) -> str:
     )
 
 
-def _table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, none: str) -> str:
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, none: str) -> str:
+    """A table, of which each row is a list on a narrow window. none: what is said without rows."""
     lines = []
     for row in rows:
         pairs = zip(headings, row, strict=True)
@@ -104,32 +136,53 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, none: s
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
-class _Html(str):
+class Html(str):
     """Text that is HTML already."""
 
     __slots__ = ()
 
 
 def _cell(value: object) -> str:
+    return value if isinstance(value, Html) else _breaking(value)
+
+
+def _breaking(value: object) -> str:
     # Long paths may break after a slash, and nowhere else.
-    return value if isinstance(value, _Html) else _text(value).replace("/", "/<wbr>")
+    return _text(value).replace("/", "/<wbr>")
 
 
 # --------------------------------------------------------------------------- tables
 
 
 def _verdicts(proof: Proof) -> str:
+    """What is wrong, and then what was left out and what passed, which a click shows."""
     order = ("fail", "differs", "skipped", "pass")
     checks = sorted(proof.certificate.checks, key=lambda check: order.index(check.status))
-    rows = [
-        (
-            _Html(f'<span class="verdict {check.status}">{_WORDS[check.status]}</span>'), check.section,
-            check.message, _Html("<br>".join(_text(cause) for cause in check.causes) or NONE), check.fix or NONE,
-        )
-        for check in checks
-    ]  # fmt: skip
-    table = _table(("Verdict", "Of", "Found", "Cause", "What to do"), rows, none="Nothing was tried.")
-    return f'<section id="verdicts"><h2>Verdicts</h2>{table}</section>'
+    wrong = [check for check in checks if check.status in ("fail", "differs")]
+    parts = [_verdict_table(wrong) if wrong else "<p>Nothing is wrong.</p>" if checks else "<p>Nothing was tried.</p>"]
+    for status in ("skipped", "pass"):
+        found = [check for check in checks if check.status == status]
+        if found:
+            title = f"{counted(len(found), 'check')} {WORDS[status]}"
+            parts.append(f"<details><summary>{title}</summary>{_verdict_table(found)}</details>")
+    return f'<section id="verdicts"><h2>Verdicts</h2>{"".join(parts)}</section>'
+
+
+def _verdict_table(checks: Sequence[Check]) -> str:
+    """Without columns in which nothing is said."""
+    headings = ["Verdict", "Of", "Found"]
+    headings += ["Cause"] if any(check.causes for check in checks) else []
+    headings += ["What to do"] if any(check.fix for check in checks) else []
+    rows = []
+    for check in checks:
+        cells: dict[str, object] = {
+            "Verdict": Html(f'<span class="verdict {check.status}">{WORDS[check.status]}</span>'),
+            "Of": check.section, "Found": check.message,
+            "Cause": Html("<br>".join(_breaking(cause) for cause in check.causes) or NONE),
+            "What to do": check.fix or NONE,
+        }  # fmt: skip
+        rows.append([cells[heading] for heading in headings])
+    return table(headings, rows, none="")
 
 
 def _masses(proof: Proof) -> str:
@@ -143,7 +196,7 @@ def _masses(proof: Proof) -> str:
             found.inertia_source.text,
         ))  # fmt: skip
     headings = ("Body", "Kind", "Mass (kg)", "Mass from", "Centre (m)", "Inertia (kg m²)", "Inertia from")
-    return f'<section id="masses"><h2>Masses</h2>{_table(headings, rows, none="There are no bodies.")}</section>'
+    return f'<section id="masses"><h2>Masses</h2>{table(headings, rows, none="There are no bodies.")}</section>'
 
 
 def _vector(values: Iterable[float]) -> str:
@@ -152,6 +205,7 @@ def _vector(values: Iterable[float]) -> str:
 
 def _joints(proof: Proof) -> str:
     rows = []
+    predicted = _predicted(proof)
     for facts in proof.subject.joints:
         for name, freedom in facts.moving.items() or ():
             angular = 3 <= facts.names[name] < 6
@@ -159,12 +213,24 @@ def _joints(proof: Proof) -> str:
             limits = f"{_measure(freedom.low, angular)} to {_measure(freedom.high, angular)}"
             rows.append((
                 facts.path, f"{facts.kind.removesuffix('Joint') or 'generic'}, {name}", _ends(facts),
-                limits if freedom.is_limited else "none", _drive(drive), _response(proof, facts.path),
+                limits if freedom.is_limited else "none", _drive(drive), predicted.get(facts.path, NONE),
+                _response(proof, facts.path),
             ))  # fmt: skip
         if not facts.moving:
-            rows.append((facts.path, facts.kind.removesuffix("Joint") or "generic", _ends(facts), NONE, NONE, NONE))
-    headings = ("Joint", "Kind", "Between", "Limits", "Drive", "Experiments: wanted and got")
-    return f'<section id="joints"><h2>Joints</h2>{_table(headings, rows, none="There are no joints.")}</section>'
+            kind = facts.kind.removesuffix("Joint") or "generic"
+            rows.append((facts.path, kind, _ends(facts), NONE, NONE, NONE, NONE))
+    headings = ("Joint", "Kind", "Between", "Limits", "Drive", "Predicted response", "Experiments: wanted and got")
+    return f'<section id="joints"><h2>Joints</h2>{table(headings, rows, none="There are no joints.")}</section>'
+
+
+def _predicted(proof: Proof) -> dict[str, str]:
+    """What the drive of each joint does by its numbers, by path."""
+    probes = [probe for probe in bench.probes_of(proof.subject)[0] if bench.applies(probe, "step")]
+    if not probes:
+        return {}
+    model = bench.bench(proof.subject, probes, "step")
+    told = {probe.facts.path: bench.response(probe, model) for probe in probes}
+    return {path: words for path, words in told.items() if words}
 
 
 def _ends(facts: Any) -> str:
@@ -187,7 +253,7 @@ def _drive(drive: Any) -> str:
     return ", ".join(parts) + " (SI, radians)"
 
 
-def _response(proof: Proof, path: str) -> _Html | str:
+def _response(proof: Proof, path: str) -> Html | str:
     found = [outcome for outcome in proof.outcomes if outcome.joint == path]
     lines = []
     for outcome in found:
@@ -196,15 +262,15 @@ def _response(proof: Proof, path: str) -> _Html | str:
         kind = "pass" if outcome.is_kept else "differs"
         lines.append(f'<span class="{kind}">{_text(outcome.experiment)}, {_text(name)}: '
                      f"{_vector((outcome.wanted,))} and {_vector((outcome.got,))}{_text(lost)}</span>")  # fmt: skip
-    return _Html("<br>".join(lines)) if lines else NONE
+    return Html("<br>".join(lines)) if lines else NONE
 
 
 def _issues(model: PhysicsModel) -> str:
     with np.errstate(all="ignore"):
         found = validate(model)
     rows = [(issue.severity, issue.code, issue.message, issue.fix) for issue in found]
-    table = _table(("Severity", "Code", "What", "What to do"), rows, none="The checks find nothing.")
-    return f'<section id="issues"><h2>Issues</h2>{table}</section>'
+    listed = table(("Severity", "Code", "What", "What to do"), rows, none="The checks find nothing.")
+    return f'<section id="issues"><h2>Issues</h2>{listed}</section>'
 
 
 # --------------------------------------------------------------------------- plots
@@ -283,7 +349,7 @@ def _plot(title: str, unit: str, curves: dict[str, NDArray[np.float64]]) -> str:
 # --------------------------------------------------------------------------- the viewer
 
 
-def _viewer(proof: Proof) -> str:
+def _viewer(proof: Proof, scene: dict[str, Any]) -> str:
     engines = "".join(
         f'<label><input type="checkbox" data-engine="{_text(key)}" checked> '
         f'<i style="background:{_COLOURS[number % len(_COLOURS)]}"></i>{_text(ENGINES[key].name)}</label>'
@@ -297,9 +363,10 @@ def _viewer(proof: Proof) -> str:
         )
     )  # fmt: skip
     return f"""<section id="viewer"><h2>Motion</h2>
-<div class="stage"><canvas id="canvas" tabindex="0" role="img" \
+<div class="stage"><noscript>{still.picture(scene)}</noscript>
+<canvas id="solid" aria-hidden="true"></canvas><canvas id="canvas" tabindex="0" role="img" \
 aria-label="The asset in 3D. Arrow keys turn it, plus and minus zoom, the space bar plays."></canvas></div>
-<noscript><p>The tables and plots of this page need no script; the picture does.</p></noscript>
+<noscript><p>Without a script, this is a picture of the start. The tables and plots need none.</p></noscript>
 <div class="controls"><button id="play" type="button">Play</button>
 <input id="time" type="range" min="0" max="0" value="0" step="1" aria-label="Time"><output id="now">0 s</output></div>
 <fieldset><legend>Show</legend>{overlays}</fieldset>
@@ -307,7 +374,7 @@ aria-label="The asset in 3D. Arrow keys turn it, plus and minus zoom, the space 
 </section>"""
 
 
-def _scene(proof: Proof, wish: Wish) -> dict[str, Any]:
+def scene_of(proof: Proof, wish: Wish) -> dict[str, Any]:
     """What `page.js` draws: metres, Z up."""
     model, layout = proof.subject.model, proof.subject.layout
     shapes, room = [], MOST_TRIANGLES
@@ -378,9 +445,7 @@ def _surface(prim: Prim, room: int) -> tuple[NDArray[np.float64], NDArray[np.int
     corners = corners_of(prim)
     if corners is None or not np.isfinite(corners).all():
         return None
-    faces = [(0, 2, 1), (1, 2, 3), (4, 5, 6), (5, 7, 6), (0, 1, 4), (1, 5, 4), (2, 6, 3), (3, 6, 7), (0, 4, 2),
-             (2, 4, 6), (1, 3, 5), (3, 7, 5)]  # fmt: skip
-    return corners, np.array(faces)
+    return corners, still.BOX
 
 
 def _round(gprim: Any, prim: Prim) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:

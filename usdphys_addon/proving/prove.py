@@ -6,27 +6,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import UsdPhysError
 from ..core.model import PhysicsModel
-from ..core.units import SI, StageUnits
+from ..core.units import StageUnits
 from ..core.words import counted
 from ..simulation.engine import AUTOMATIC, ENGINES, PREVIEW, solvers
-from ..system.files import work_folder
-from . import compared, expectations, joints, opinions, plain, trips
+from . import compared, expectations, joints, opinions, plain, programs, trips
 from .certificate import Certificate, Check, digest_of
 from .compared import Rewrite, Statements
 from .expectations import Expectation
-from .opinions import Cause, Opinion
-from .runs import FLOOR, STEP, Budget, Experiment, Motion, Subject, simulated, subject_of, with_floor
+from .opinions import Opinion
+from .runs import Budget, Experiment, Motion, Subject, simulated, subject_of, with_floor
 from .trips import Trip
 
 if TYPE_CHECKING:
-    from ..simulation.engines.external import Poses
+    pass
 
 #: Where the seconds go: the part of them that is used when a section ends, at the latest.
 SHARES = {"asset": 0.35, "words": 0.45, "joints": 0.5, "rewrites": 0.65, "engines": 0.8, "against": 0.95}
@@ -113,7 +111,8 @@ def _add_comparisons(wish: Wish, proof: Proof, budget: Budget) -> None:
         add(trips.trip_checks(wish.model, wish.trips, experiment, budget, SHARES["rewrites"]))
     if "engines" in wanted:
         share = SHARES["engines"]
-        for check, key, motion in compared.engine_checks(wish.model, experiment, _engines(wish, proof), budget, share):
+        others = _engines(wish, experiment.model, budget)
+        for check, key, motion in compared.engine_checks(wish.model, experiment, others, budget, share):
             add([check])
             if motion is not None:
                 proof.motions[key] = motion
@@ -166,45 +165,24 @@ def _held(mesh: Callable[[], Any], _stage: Any) -> Any:
 # --------------------------------------------------------------------------- engines
 
 
-def _engines(wish: Wish, proof: Proof) -> dict[str, Callable[[], Motion]]:
+def _engines(wish: Wish, floored: PhysicsModel, budget: Budget) -> dict[str, compared.Runner]:
     """What runs the asset in each engine that is here, beside the preview."""
-    found: dict[str, Callable[[], Motion]] = {
-        key: partial(simulated, with_floor(proof.subject), wish.seconds, engine=key)
-        for key in _solvers_here() if key != PREVIEW
-    }  # fmt: skip
-    if wish.stage is not None:
-        found |= {key: partial(_in_program, wish, proof, key) for key in wish.pythons}
-    return found
+
+    def in_solver(key: str, chosen: Sequence[Opinion]) -> Motion:
+        return simulated(opinions.removed(floored, chosen), wish.seconds, engine=key)
+
+    def in_program(key: str, chosen: Sequence[Opinion]) -> Motion:
+        return programs.run_asset(
+            wish.stage, floored, key, wish.pythons[key], wish.seconds, budget, SHARES["engines"], chosen
+        )  # fmt: skip
+
+    found: dict[str, compared.Runner] = {key: partial(in_solver, key) for key in _solvers_here() if key != PREVIEW}
+    return found | ({key: partial(in_program, key) for key in wish.pythons} if wish.stage is not None else {})
 
 
 def _solvers_here() -> list[str]:
     """The engines of this process. The automatic choice is one of the others."""
     return [key for key, row in solvers().items() if key != AUTOMATIC and row.is_here()]
-
-
-def _in_program(wish: Wish, proof: Proof, engine: str) -> Motion:
-    """The asset in a program, with the floor that the preview has."""
-    from ..usd import restated
-
-    floored = with_floor(proof.subject)
-    extra = [floored.prims[FLOOR]] if FLOOR in floored.prims else []
-    with work_folder() as folder:
-        file = folder / "asset.usda"
-        restated.write_with(wish.stage, extra, file)
-        return _run_program(engine, wish.pythons[engine], file, wish.seconds, wish.model.units)
-
-
-def _run_program(engine: str, python: str, file: Path, seconds: float, units: StageUnits) -> Motion:
-    from ..simulation.engines import external
-
-    none = np.zeros((0, 0, 0))
-    try:
-        with external.Run(engine, python, file, round(seconds / STEP), STEP) as run:
-            run.wait()
-            poses: Poses = run.poses(units)
-    except UsdPhysError as error:
-        return Motion((), none, none, none, problem=str(error))
-    return Motion(poses.names, poses.positions, poses.rotations, none)
 
 
 # --------------------------------------------------------------------------- joints
@@ -219,15 +197,15 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
     yield from _drive_checks(subject, probes)
     engines = [*_solvers_here(), *wish.pythons]
     tried = 0
-    for experiment, (seconds, words) in joints.EXPERIMENTS.items():
-        own = [probe for probe in probes if joints.applies(probe, experiment)]
-        model = joints.bench(subject, own, experiment) if own else None
-        for engine in engines if model is not None else ():
-            assert model is not None
-            if not budget.has(SHARES["joints"]):
+    chosen = {experiment: [probe for probe in probes if joints.applies(probe, experiment)]
+              for experiment in joints.EXPERIMENTS}  # fmt: skip
+    benches = {experiment: joints.bench(subject, own, experiment) for experiment, own in chosen.items() if own}
+    for engine in engines if benches else ():
+        for experiment, motion in _bench_motions(wish, engine, benches, budget):
+            words, own, model = joints.EXPERIMENTS[experiment][1], chosen[experiment], benches[experiment]
+            if motion is None:
                 yield Check("joints", experiment, "skipped", f"There was no time for the {words} in {engine}.")
                 continue
-            motion = _bench_motion(wish, engine, model, seconds)
             if motion.problem:
                 yield Check("joints", experiment, "skipped", f"{engine}: {motion.problem}")
                 continue
@@ -248,15 +226,19 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
         yield Check("joints", "experiments", "pass", f"All {tried} experiments with joints have the right answer.")
 
 
-def _bench_motion(wish: Wish, engine: str, model: PhysicsModel, seconds: float) -> Motion:
-    if engine in solvers():
-        return simulated(model, seconds, engine=engine)
-    from ..usd import restated
-
-    with work_folder() as folder:
-        file = folder / "joints.usda"
-        restated.write_alone(model, file)
-        return _run_program(engine, wish.pythons[engine], file, seconds, SI)
+def _bench_motions(
+    wish: Wish, engine: str, benches: Mapping[str, PhysicsModel], budget: Budget
+) -> Iterator[tuple[str, Motion | None]]:
+    """The motion of each bench in an engine, by its experiment; None where there is no time."""
+    share = SHARES["joints"]
+    if engine not in solvers():
+        has_time = budget.has(share)
+        motions = programs.run_benches(benches, engine, wish.pythons[engine], budget, share) if has_time else {}
+        yield from ((experiment, motions.get(experiment)) for experiment in benches)
+        return
+    for experiment, model in benches.items():
+        seconds = joints.EXPERIMENTS[experiment][0]
+        yield experiment, simulated(model, seconds, engine=engine) if budget.has(share) else None
 
 
 def _outcome_check(model: PhysicsModel, group: Sequence[tuple[joints.Probe, joints.Outcome]], words: str) -> Check:

@@ -43,6 +43,10 @@ ROUNDING = 1e-4
 FLOOR = "/UsdPhysProvingFloor"
 
 
+#: Seconds that a program gets at least, once it is started: it needs some to come up.
+LEAST_RUN = 20.0
+
+
 class Budget:
     """Seconds that may be used. What does not fit is left out, and named."""
 
@@ -58,6 +62,10 @@ class Budget:
     def has(self, share: float = 1.0) -> bool:
         """True until this share of the seconds is used."""
         return self.used < share * self.seconds
+
+    def left(self, share: float = 1.0) -> float:
+        """Seconds for a run that cannot be split."""
+        return max(share * self.seconds - self.used, LEAST_RUN)
 
 
 @dataclass(slots=True)

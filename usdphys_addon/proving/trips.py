@@ -6,7 +6,7 @@ Formats place a body where they like (a URDF link is where its joint is), so fra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
@@ -33,6 +33,8 @@ Trip = Callable[[], AbstractContextManager[tuple[PhysicsModel, list[Issue]]]]
 SECTION = "rewrites"
 #: m, and part of its radius: a body that moves by less stands still.
 STILL = 1e-3
+#: Words of formats for attributes whose names contain these.
+_WORDS = {"drive:": "drive", "elocityLimit": "speed", "axJointVelocity": "speed"}
 
 
 def trip_checks(
@@ -69,14 +71,16 @@ def _one_trip(
     other = rebased(one, with_sides_of(one, other.renamed(moves) if moves else other))
     said = Statements(one, other, f"after a round trip through {name}", SECTION, name)
     candidates = opinions.differences(one, other)
-    failed = False
-    for check in [*_missing(said, experiment), *_parted(said, candidates, experiment, budget, share)]:
-        failed = True
+    checks = [*_missing(said, experiment), *_parted(said, candidates, experiment, budget, share)]
+    for check, more in _grouped(checks):
         told = _told(one, check, issues)
-        yield check if told is None else replace(
-            check, status="differs", message=f"{check.message} {name} does not keep it: {told.message}", fix=told.fix
-        )  # fmt: skip
-    if failed:
+        message = f"{check.message}{more}"
+        if told is None:
+            yield replace(check, message=message)
+            continue
+        why = "does not keep it" if check.causes else "says what may be why"
+        yield replace(check, status="differs", message=f"{message} {name} {why}: {told.message}", fix=told.fix)
+    if checks:
         return
     if not budget.has(share):
         yield Check(SECTION, name, "skipped", f"There was no time to compare it {said.words}.")
@@ -85,6 +89,18 @@ def _one_trip(
     if issues:
         message += f" {name} names {counted(len(issues), 'thing')} that it does not keep, or says otherwise."
     yield Check(SECTION, name, "pass", message)
+
+
+def _grouped(checks: Iterable[Check]) -> Iterator[tuple[Check, str]]:
+    """The first of the checks of joints that lose the same, with the causes of all, and a sentence about the others."""
+    groups: dict[Any, list[Check]] = {}
+    for number, check in enumerate(checks):
+        alike = check.data.get("experiment") and tuple(cause.attribute for cause in check.causes)
+        groups.setdefault((check.data["experiment"], alike) if alike else number, []).append(check)
+    for group in groups.values():
+        causes = tuple(cause for check in group for cause in check.causes)
+        more = f" So {'does' if len(group) == 2 else 'do'} {counted(len(group) - 1, 'other joint')}."
+        yield replace(group[0], causes=causes), more if len(group) > 1 else ""
 
 
 def _missing(said: Statements, experiment: Experiment) -> Iterator[Check]:
@@ -164,6 +180,8 @@ def _told(model: PhysicsModel, check: Check, issues: Sequence[Issue]) -> Issue |
         for name, value in model.prims[cause.path].schemas.items()
         if words & {attribute.usd_name(split_applied(name)[1]) for attribute, _ in value.authored()}
     }  # fmt: skip
+    # As formats call them.
+    words |= {word for start, word in _WORDS.items() if any(start in name for name in words)}
     for names in (wanted, part):
         about = [issue for issue in issues if any(_is_about(model, issue, name) for name in names)]
         if about:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from pxr import Sdf, Usd
 from ..core.errors import InputError, OutputError
 from ..core.model import PhysicsModel, Prim
 from ..core.rules.base import Above
+from ..core.runtimes import FILES
 from ..core.units import SI, StageUnits
 from ..core.vendors import is_placeless
 from . import unit_conversion, write
@@ -49,10 +51,24 @@ def write_alone(model: PhysicsModel, target: Path) -> None:
         raise OutputError(f"'{target}' could not be written.")
 
 
-def write_with(stage: Usd.Stage, prims: Iterable[Prim], target: Path) -> None:
-    """Write a flat copy of a stage with further prims at its root to a file. world of the prims: SI, Z up."""
-    stage.Flatten().Export(str(target))
+def write_with(
+    stage: Usd.Stage, prims: Iterable[Prim], target: Path, *, runtime: str = "",
+    without: Iterable[tuple[str, str, Sequence[str]]] = (),
+) -> None:  # fmt: skip
+    """Write a flat copy of a stage with further prims at its root to a file. world of the prims: SI, Z up.
+
+    runtime: simulator, a key of `core.runtimes.FILES`, whose variants are chosen where prims have them. without: paths
+    of prims with the API schema, or "", and the properties that they lose.
+    """
+    with _chosen(stage, runtime):
+        stage.Flatten().Export(str(target))
     flat = open_stage(target)
+    for path, schema, names in without:
+        prim = flat.GetPrimAtPath(path)
+        for name in names if prim else ():
+            prim.RemoveProperty(name)
+        if prim and schema:
+            prim.RemoveAppliedSchema(schema)
     units = stage_units(flat)
     model = PhysicsModel()
     for prim in prims:
@@ -63,6 +79,27 @@ def write_with(stage: Usd.Stage, prims: Iterable[Prim], target: Path) -> None:
         model.add(copied)
     write.write_model(flat, model, units)
     flat.GetRootLayer().Save()
+
+
+@contextmanager
+def _chosen(stage: Usd.Stage, runtime: str) -> Iterator[None]:
+    """The variants of a simulator enabled, and those of the others not, while a block runs."""
+    owners = [prim for prim in stage.Traverse() if runtime in prim.GetVariantSets().GetNames()] if runtime else []
+    if not owners:
+        yield
+        return
+    session = stage.GetSessionLayer()
+    before = session.ExportToString()
+    with Usd.EditContext(stage, session):
+        for prim in owners:
+            sets = prim.GetVariantSets()
+            for name in FILES:
+                if name in sets.GetNames():
+                    sets.SetSelection(name, "Enabled" if name == runtime else "Disabled")
+    try:
+        yield
+    finally:
+        session.ImportFromString(before)
 
 
 def stamp(source: Path, target: Path, proof: Mapping[str, Any]) -> None:

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Round trips in a certificate: silent where a format keeps the motion, with its own words where it says that it does
+not, and a failure where something gets lost without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.cli import round_trips
+from usdphys_ext.usdphys_addon.core import clock, frames
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
+from usdphys_ext.usdphys_addon.core.validate import Issue
+from usdphys_ext.usdphys_addon.proving import trips
+from usdphys_ext.usdphys_addon.proving.certificate import Check
+from usdphys_ext.usdphys_addon.proving.prove import Wish, prove
+from usdphys_ext.usdphys_addon.system import blender
+
+from .author import METERS
+from .demos import DEMOS
+from .test_proving import W, model_of, stage_of
+
+
+@pytest.fixture(autouse=True)
+def _time_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "now", lambda: 0.0)
+
+
+def tripped(demo: str, change: Any = None, *issues: Issue, seconds: float = 1.0) -> list[Check]:
+    """The checks of a round trip through a format that changes a model."""
+    stage, other = stage_of(DEMOS[demo](METERS)), stage_of(DEMOS[demo](METERS))
+
+    @contextmanager
+    def trip() -> Iterator[Any]:
+        model = model_of(other)
+        yield change(model) if change is not None else model, list(issues)
+
+    wish = Wish("a.usda", model_of(stage), stage, seconds=seconds, sections=frozenset({"rewrites"}))
+    wish.trips = {"Paper": trip}
+    return [check for check in prove(wish).certificate.checks if check.name == "Paper"]
+
+
+def edited(model: Any, path: str, kind: type, **values: Any) -> Any:
+    prim = model.prims[f"{W}/{path}"]
+    name = next(key for key, value in prim.schemas.items() if isinstance(value, kind))
+    prim.schemas[name] = prim.schemas[name].copy(**values)
+    return model
+
+
+def lost_limit(model: Any) -> Any:
+    return edited(model, "Hinge", usd_physics.RevoluteJoint, upper_limit=None)
+
+
+def test_a_format_that_keeps_all_passes() -> None:
+    assert [check.status for check in tripped("door")] == ["pass"]
+
+
+def test_what_gets_lost_without_a_word_fails_with_its_attribute() -> None:
+    (check,) = tripped("door", lost_limit)
+    assert (check.status, check.causes[0].attribute) == ("fail", "physics:upperLimit")
+
+
+def test_what_a_format_says_that_it_does_not_keep_is_no_failure_and_has_its_words() -> None:
+    unrelated = Issue("PaperNotSaid", "info", f"{W}/Leaf", "Leaf", "Paper has no colours.", "Use ink.")
+    told = Issue("PaperNotSaid", "info", f"{W}/Hinge", "Hinge", "Paper has no upper limits: that of 'Hinge'.", "Use ink.")
+    (check,) = tripped("door", lost_limit, unrelated, told)
+    assert (check.status, check.causes[0].attribute) == ("differs", "physics:upperLimit")
+    assert "Paper does not keep it: Paper has no upper limits" in check.message
+    (check,) = tripped("door", lost_limit, unrelated)
+    assert check.status == "fail"
+
+
+def test_a_body_that_is_gone_is_missing_unless_it_stood_still() -> None:
+    def without(name: str) -> Any:
+        def change(model: Any) -> Any:
+            for path in [path for path in model.prims if path.startswith(f"{W}/{name}")]:
+                del model.prims[path]
+            return model
+
+        return change
+
+    assert [(check.status, check.path) for check in tripped("ball", without("Ball"))][:1] == [("fail", f"{W}/Ball")]
+
+    def fixed_to_the_world(model: Any) -> Any:
+        """The base of the arm is a part of the world, as what it is fixed to."""
+        del model.prims[f"{W}/Fix"]
+        model.prims[f"{W}/Base"].schemas.clear()
+        return model
+
+    assert [check.status for check in tripped("arm", fixed_to_the_world)] == ["pass"]
+
+
+def test_a_format_may_swap_the_sides_of_a_joint_and_place_frames_elsewhere() -> None:
+    def otherwise(model: Any) -> Any:
+        joint = model.prims[f"{W}/Hinge"].get(usd_physics.RevoluteJoint)
+        swapped = {f"{name}{side}": getattr(joint, f"{name}{1 - side}")
+                   for name in ("body", "local_pos", "local_rot") for side in (0, 1)}  # fmt: skip
+        return edited(
+            model, "Hinge", usd_physics.RevoluteJoint, **swapped, lower_limit=-joint.upper_limit,
+            upper_limit=-joint.lower_limit,
+        )  # fmt: skip
+
+    assert [check.status for check in tripped("door", otherwise)] == ["pass"]
+
+
+def test_frames_of_bodies_are_made_alike_and_what_is_said_in_them_with_it() -> None:
+    one, other = (model_of(stage_of(DEMOS["chain"](METERS))) for _ in range(2))
+    path = f"{W}/Link1"
+    shift = frames.transform((0.2, -0.1, 0.3), frames.matrix_of(frames.turn_by(np.array((0.3, 0.5, -0.2)))))
+    moved = other.copied()
+    world = other.prims[path].world @ shift
+    trips._say_anew(moved, path, world)
+    for joint_path, prim in moved.joints.items():
+        joint: Any = prim.get(usd_physics.Joint)
+        for side in (0, 1):
+            if getattr(joint, f"body{side}") == (path,):
+                pose = (joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}"))
+                place, turn = frames.local_frame(world, frames.world_frame(other.prims[path].world, *pose))
+                name = next(key for key, value in prim.schemas.items() if value is joint)
+                joint = joint.copy(**{f"local_pos{side}": place, f"local_rot{side}": turn})
+                moved.prims[joint_path].schemas[name] = joint
+    back = trips.rebased(one, moved)
+    assert np.allclose(back.prims[path].world, one.prims[path].world)
+    was, now = (model.prims[path].get(usd_physics.RigidBodyAPI) for model in (one, back))
+    assert np.allclose(was.velocity, now.velocity, atol=1e-6)
+    for name in ("Ball1", "Ball2"):
+        was, now = (model.prims[f"{W}/{name}"].get(usd_physics.Joint) for model in (one, back))
+        for field in ("local_pos0", "local_pos1", "local_rot0", "local_rot1"):
+            assert np.allclose(was.resolved(field), now.resolved(field), atol=1e-6), (name, field)
+
+
+def test_two_models_that_are_balanced_are_told_apart_where_gravity_leans() -> None:
+    """A pendulum that stands upright without moving, with its centre of mass on the other side."""
+
+    def turned(model: Any) -> Any:
+        return edited(model, "Bar", usd_physics.MassAPI, center_of_mass=(0.3, 0.0, 0.0))
+
+    def upright(model: Any) -> Any:
+        return edited(model, "Scene", usd_physics.PhysicsScene, gravity_direction=(-1.0, 0.0, 0.0))
+
+    stage, other = stage_of(DEMOS["pendulum"](METERS)), stage_of(DEMOS["pendulum"](METERS))
+    wish = Wish("a.usda", upright(model_of(stage)), None, sections=frozenset({"against"}), seconds=1.0)
+    wish.against = turned(upright(model_of(other)))
+    causes = [cause.attribute for check in prove(wish).certificate.checks for cause in check.causes]
+    assert "physics:centerOfMass" in causes
+
+
+def test_without_blender_the_trips_that_need_it_are_said_to_be_left_out(tmp_path: Path) -> None:
+    file = tmp_path / "door.usda"
+    file.write_text(DEMOS["door"](METERS), encoding="utf-8")
+    found = round_trips.trips_of(str(file))
+    if blender.is_here():
+        assert set(found) == {"MJCF", ".blend", "glTF", "URDF"}
+    else:
+        assert set(found) == {"MJCF", ".blend, glTF, URDF"}
+        assert "need Blender" in str(found[".blend, glTF, URDF"])
+
+
+@pytest.mark.parametrize("demo", ["door", "crates", "drawer", "lift"])
+def test_a_clean_asset_moves_alike_after_a_round_trip_through_mjcf(demo: str, tmp_path: Path) -> None:
+    file = tmp_path / f"{demo}.usda"
+    file.write_text(DEMOS[demo](METERS), encoding="utf-8")
+    stage = stage_of(DEMOS[demo](METERS))
+    wish = Wish(str(file), model_of(stage), stage, seconds=1.0, sections=frozenset({"rewrites"}))
+    wish.trips = {"MJCF": round_trips.trips_of(str(file))["MJCF"]}
+    assert [check.line() for check in prove(wish).certificate.checks if check.status != "pass"] == []
+
+
+def test_velocities_of_bodies_which_mjcf_does_not_have_are_named_as_such(tmp_path: Path) -> None:
+    file = tmp_path / "chain.usda"
+    file.write_text(DEMOS["chain"](METERS), encoding="utf-8")
+    stage = stage_of(DEMOS["chain"](METERS))
+    wish = Wish(str(file), model_of(stage), stage, seconds=0.5, sections=frozenset({"rewrites"}))
+    wish.trips = {"MJCF": round_trips.trips_of(str(file))["MJCF"]}
+    (check,) = [one for one in prove(wish).certificate.checks if one.name == "MJCF"]
+    assert check.status == "differs"
+    assert "physics:velocity" in {cause.attribute for cause in check.causes}
+    assert "which bodies of MJCF do not have" in check.message
