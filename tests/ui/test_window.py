@@ -120,6 +120,11 @@ def test_the_dialog_of_exports_writes_runtime_variants(drive):
     assert "VARIANTS WRITTEN" in drive("export_variants", usd=True)
 
 
+@pytest.mark.skipif(not window.WITH_USD.exists(), reason="needs .venvs/bpy-5.2.3, a Blender with USD")
+def test_the_dialog_of_blenders_own_export_writes_physics_that_renders_do_not_show(drive):
+    assert "HIDDEN PHYSICS WRITTEN" in drive("native_export", usd=True)
+
+
 def test_stored_values_are_migrated_beside_the_undo_history_and_newer_ones_are_named(drive):
     drive("stored", files=(window.ROOT / "tests" / "stored" / "0.1.0.blend",))
 
