@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Each scene with an answer beside each troublemaker, which is not connected to it: it must keep its answer.
 
-`beside.py [--only TEXT] [--trouble NAME ...] [--check]`. The scenes are those of `accuracy.py`, and those of others where
-their folder is beside the checkout; the troublemakers, things that once changed the steps, sweeps or friction of all,
-are those of the laboratory. Prints what parts, and by how much (m) a body is elsewhere than without the
+`beside.py [--only TEXT] [--trouble NAME ...] [--check]`. The scenes are those of `accuracy.py`, and those of others
+where their folder is beside the checkout; the troublemakers, things that once changed the steps, sweeps or friction of
+all, are those of the laboratory. Prints what parts, and by how much (m) a body is elsewhere than without the
 troublemaker. --check: exit status 1 where an answer is lost.
 """
 
@@ -106,7 +106,9 @@ def main() -> int:
             lost = [text for text in beside.lost if not alone.lost]
             parted += bool(lost)
             cells.append(f"{trouble} {apart:.2g}{' LOST: ' + '; '.join(lost) if lost else ''}")
-        print(f"{name}{' (alone: ' + '; '.join(alone.lost) + ')' if alone.lost else ''}: {', '.join(cells)}", flush=True)
+        print(
+            f"{name}{' (alone: ' + '; '.join(alone.lost) + ')' if alone.lost else ''}: {', '.join(cells)}", flush=True
+        )
     print(f"{len(chosen)} scenes beside {len(options.trouble)} troublemakers: {parted} answers lost")
     return 1 if options.check and (parted or not chosen) else 0
 

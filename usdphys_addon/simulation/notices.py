@@ -61,6 +61,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "warning", "More kinds of collision groups than the solver has bits for: some filters do not act.",
         "Merge groups that filter the same.",
     ),
+    "ContactJammed": NoticeKind(
+        "info", "Parts of an articulation touch at the start where no joint can move them apart: they do not collide.",
+        "Make the shapes smaller, or filter the pair.",
+    ),
     "Deformable": NoticeKind(
         "info", "Cloth, soft bodies and cables are not simulated, and nothing collides with them.",
         "Run the exported file in a simulator of deformables.",

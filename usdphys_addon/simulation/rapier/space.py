@@ -6,7 +6,7 @@ from __future__ import annotations
 import copy
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,7 @@ from .followers import Follower
 from .gears import Gear
 from .grab import Grab, grab, pull, release
 from .grouping import Needs
+from .jams import jams
 from .joint_builder import JointBuilder
 from .leading import Leading, Way
 from .loads import Loads, most_loaded
@@ -150,6 +151,8 @@ class SolverSpace(Engine):
         self._limited: list[Constraint] = []
         self._softened: list[Constraint] = []
         self._rescuer = Rescuer()
+        #: Pairs of paths of bodies that pass through each other, because no joint can part them.
+        self.jammed: frozenset[tuple[str, ...]] = frozenset()
         self.time_step, self.quality = setup.time_step, QUALITIES[setup.quality]
 
     def build(self) -> Iterator[float]:
@@ -173,6 +176,7 @@ class SolverSpace(Engine):
         self.constraints, self.followers, self.gears = joints.constraints, joints.followers, joints.gears
         self._by_path = {constraint.facts.path: constraint for constraint in self.constraints}
         self.is_moved_at_start = joints.is_moved_at_start
+        self._part_jams(joints, filters.pairs)
         # Bonds give way, as contacts do.
         self.substeps = self.quality.steps_in(time_step, self._needs.is_busy, setup.substeps)
         self.loads = Loads(self.handles, self.weights)
@@ -303,6 +307,35 @@ class SolverSpace(Engine):
         self._earlier = ()
 
     # ----------------------------------------------------------------------- building
+
+    def _part_jams(self, joints: JointBuilder, pairs: Iterable[tuple[str, ...]]) -> None:
+        """Keep bodies from colliding that touch where the joints of their tree leave no way apart, and say so.
+
+        pairs: paths of those that do not collide anyway.
+        """
+        ends = {item.facts.path: (item.facts.body0 or item.facts.static0, item.facts.body1 or item.facts.static1)
+                for item in self.constraints}  # fmt: skip
+        everything = {**self.static_handles, **self.handles}
+        trees = {everything[path] for item in self.constraints if item.state.reduced
+                 for path in ends[item.facts.path] if path in everything}  # fmt: skip
+        if not trees:
+            return
+        parted = [*pairs, *(ends[item.facts.path] for item in self.constraints if not item.facts.collides)]
+        known = {frozenset(everything.get(path) for path in pair) for pair in parted}
+        paths = {handle: path for path, handle in everything.items()}
+        jammed = {pair for space in self._earlier for pair in space.jammed}
+        for first, second, moves in jams(self.physics, trees, known):
+            pair = tuple(sorted((paths[first], paths[second])))
+            jammed.add(pair)
+            if moves and not self._earlier:
+                prim, other = (self.layout.model.prims[path] for path in pair)
+                self.notices.add(
+                    "ContactJammed", prim,
+                    f"{prim.display} and {other.display} touch at the start, and no joint can move them apart: they "
+                    "pass through each other.",
+                )  # fmt: skip
+        joints.part(jammed)
+        self.jammed = frozenset(jammed)
 
     def _tune(self) -> None:
         parameters = self.physics.integration_parameters

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contacts of joint trees in reduced coordinates that no joint can open, such as of a head on a hinge with shoulders.
+
+The solver divides by how much the joints yield along the normal of a contact. Where this is rounding, the contact turns
+the joint at any speed, or brakes it as if it were locked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import numpy as np
+from rapier3d import PhysicsWorld
+
+from ...core.frames import Matrix
+from .constraints import matrix_of
+
+#: A joint yields along a normal if its part there is above this share of its motion.
+YIELDS = 1e-3
+
+
+def jams(
+    physics: PhysicsWorld, trees: Collection[Any], parted: Collection[frozenset[Any]]
+) -> Iterator[tuple[Any, Any, bool]]:
+    """(one body, the other, whether they move relative to each other) of pairs that touch now and cannot part.
+
+    They are of one tree, or one of them stands still. trees: handles of bodies in reduced coordinates. parted: pairs
+    of handles that do not collide anyway.
+    """
+    # It knows no joints, and therefore finds the contacts of parted bodies, too.
+    physics.detect_collisions()
+    for pair in physics.narrow_phase.contact_pairs():
+        first, second = (physics.colliders[handle].parent for handle in (pair.collider1, pair.collider2))
+        if (first not in trees and second not in trees) or not pair.has_any_active_contact:
+            continue
+        columns = None if frozenset((first, second)) in parted else _columns(physics, first, second)
+        if columns is None:
+            continue
+        ways = [_ways(physics, pair.collider1, (first, second), manifold, columns) for manifold in pair.manifolds]
+        apart, sideways = np.max(ways, axis=0)
+        if apart < YIELDS:
+            yield first, second, bool(sideways >= YIELDS)
+
+
+def _columns(physics: PhysicsWorld, first: Any, second: Any) -> tuple[Matrix, Matrix] | None:
+    """Jacobians (6, n) of both bodies in the coordinates of one tree; None if something else moves one of them."""
+    links = [physics.multibody_joints.rigid_body_link(handle) for handle in (first, second)]
+    names = {str(link.multibody) for link in links if link is not None}
+    loose = [handle for handle, link in zip((first, second), links, strict=True)
+             if link is None and not physics.rigid_bodies[handle].is_fixed]  # fmt: skip
+    if loose or len(names) != 1:
+        return None
+    tree = next(physics.multibody_joints.get_multibody(link.multibody) for link in links if link is not None)
+    if not tree.ndofs:
+        return None
+    found = []
+    for link in links:
+        rows = np.zeros((6, tree.ndofs)) if link is None else np.asarray(tree.body_jacobian(link.id), float)
+        found.append(rows.reshape(6, -1))
+    return found[0], found[1]
+
+
+def _ways(
+    physics: PhysicsWorld, collider: Any, handles: tuple[Any, Any], manifold: Any, columns: tuple[Matrix, Matrix]
+) -> tuple[float, float]:
+    """How far the coordinates of a tree move two bodies apart at their contact, and how far at all, relative to how
+    far they move either.
+    """
+    pose = matrix_of(physics.colliders[collider].position)
+    normal = pose[:3, :3] @ manifold.local_n1.to_tuple()
+    apart = anyhow = 0.0
+    for contact in manifold.points:
+        point = pose[:3, :3] @ contact.local_p1.to_tuple() + pose[:3, 3]
+        ways, largest = [], np.full(columns[0].shape[1], 1e-12)
+        for handle, rows in zip(handles, columns, strict=True):
+            arm = point - physics.rigid_bodies[handle].center_of_mass.to_tuple()
+            ways.append(rows[:3] + np.cross(rows[3:], arm, axis=0))
+            largest += np.linalg.norm(rows[:3], axis=0)
+            largest += np.linalg.norm(rows[3:], axis=0) * np.linalg.norm(arm)
+        relative = (ways[0] - ways[1]) / largest
+        apart = max(apart, float(np.abs(normal @ relative).max()))
+        anyhow = max(anyhow, float(np.linalg.norm(relative, axis=0).max()))
+    return apart, anyhow
