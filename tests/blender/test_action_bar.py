@@ -871,15 +871,6 @@ def test_a_body_inside_of_an_instance_is_shown_by_moving_the_instance():
     assert empty.matrix_world == before and empty.rotation_mode == "XYZ"
 
 
-def test_an_instance_with_several_bodies_says_why_it_cannot_play():
-    crate_instance()
-    for name in ("Box", "Lid"):
-        scenes.make_body(bpy.data.objects[name])
-        scenes.make_collider(bpy.data.objects[name])
-    with pytest.raises(RuntimeError, match="instances with more than one body"):
-        bpy.ops.usdphys.preview_play()
-
-
 def test_a_static_collection_instance_collides():
     empty = crate_instance()
     select(empty)

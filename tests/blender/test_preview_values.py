@@ -282,11 +282,12 @@ def test_friction_and_restitution_of_a_material_are_not_mixed_up_by_an_edit():
 # --------------------------------------------------------------------------- what is not shown
 
 
-def test_what_an_instance_brings_is_simulated_and_said_not_to_be_shown():
-    kept = scenes.new_collection("Kept")
-    scenes.solid("Inside", collection=kept)
-    scenes.solid("Beside", collection=kept).location = (3, 0, 0)
-    scenes.add_instance("Instance", kept, location=(5, 0, 0))
+def test_what_the_points_of_a_mesh_bring_is_simulated_and_said_not_to_be_shown():
+    points = bpy.data.objects.new("Points", bpy.data.meshes.new("Points"))
+    points.data.from_pydata([(5, 0, 0), (9, 0, 0)], [], [])
+    scenes.new_collection("Kept", linked=True).objects.link(points)
+    inside = scenes.solid("Inside")
+    inside.parent, points.instance_type = points, "VERTS"
     crate()
     session = session_of_scene()
     assert session.shown.moving == ["Crate"]

@@ -17,6 +17,7 @@ import mathutils
 from bpy.types import FCurve, Object, Scene
 
 from ..core.words import named
+from . import stand_ins
 
 if TYPE_CHECKING:
     from ..core.validate import Issue
@@ -239,12 +240,16 @@ def _show(shown: Poses) -> None:
 
 @contextmanager
 def authored() -> Iterator[None]:
-    """All objects have their authored transforms inside of the block, or of the function that it decorates."""
-    shown = put()
+    """All objects have their authored transforms inside of the block, or of the function that it decorates.
+
+    Instances are shown themselves, in place of what stands in for them.
+    """
+    shown, hidden = put(), stand_ins.hide()
     try:
         _evaluate(shown)
         yield
     finally:
+        stand_ins.show(hidden)
         _show(shown)
         _evaluate(shown)  # before the moment is over: else the preview takes this update for an edit
         _Moment.depth -= 1

@@ -84,7 +84,11 @@ def _place(obj: Object, pose: Matrix | None) -> None:
 
 def copy_properties(source: Any, others: Iterable[Any]) -> None:
     """Give other objects all properties of ours that an object has. Those that they had are lost."""
-    values = copied.values_of(source)
+    set_properties(copied.values_of(source), others)
+
+
+def set_properties(values: Any, others: Iterable[Any]) -> None:
+    """Give objects properties of ours as `copied.values_of` has them; those that they had are lost."""
     is_apart = bpy.app.version >= (5, 0)
     for obj in others:
         holder = obj.bl_system_properties_get(do_create=True) if is_apart else obj

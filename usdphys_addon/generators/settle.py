@@ -115,8 +115,9 @@ def settle_steps(
             if session.shown.names[row] in authored and session.world.positions[row, 2] < lowest
         ]  # fmt: skip
         ending, session = session, None
-        ending.apply(context)
+        ending.apply(context, makes_real=False)
         known = objects_by_name(with_linked=True)
+        names, fallen = ([name for name in some if name in known] for some in (names, fallen))
         for name in fallen:
             restored(known[name], authored[name])
         is_done = True

@@ -13,6 +13,7 @@ import bpy
 import numpy as np
 from bpy.types import Context, Object, Scene
 
+from ..bridge import stand_ins
 from ..bridge.authored_poses import Transform, lead, restored
 from ..bridge.identity.remembered import objects_by_name
 from ..core.errors import InputError
@@ -67,6 +68,7 @@ def bake_steps(context: Context, start: int, end: int) -> Generator[float, None,
             places.append(location)
             turns.append(quaternion)
             yield STARTED + (1.0 - STARTED) * (frame - start) / (end - start)
+        stand_ins.until(stand_ins.BAKE)
     finally:
         work.close()
         if session is not None:
@@ -153,7 +155,10 @@ def _keyed(scene: Scene) -> list[str]:
 
 
 def clear_bake(scene: Scene) -> int:
-    """Remove what the last bake made, and restore the authored transforms. Returns the number of objects."""
+    """Remove what the last bake made, and restore the authored transforms. Returns the number of objects.
+
+    Instances for which objects were baked are shown again.
+    """
     _unmark(scene)
     names, objects = _keyed(scene), objects_by_name(with_linked=True)
     for name in names:
@@ -165,4 +170,6 @@ def clear_bake(scene: Scene) -> int:
         if obj.animation_data.action is None and not obj.animation_data.drivers and not obj.animation_data.nla_tracks:
             obj.animation_data_clear()
         restored(obj, Transform(**note["authored"]))
-    return len(names) + point_bake.clear(scene)
+    count = len(names) + point_bake.clear(scene)
+    stand_ins.remove(stand_ins.BAKE)
+    return count

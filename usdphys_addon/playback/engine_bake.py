@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 from bpy.types import Context
 
-from ..bridge import scene_read
+from ..bridge import scene_read, stand_ins
 from ..bridge.reading import SceneReading
 from ..bridge.roles import is_body, is_moved
 from ..core.deformables import Deformable
@@ -116,6 +116,7 @@ def _key(context: Context, start: int, engine: str, poses: external.Poses, fps: 
                 # Keys are in the space of the parents, as these are in the frame.
                 context.scene.frame_set(start + number)
             differences.append(session.shown.local_poses(worlds))
+        stand_ins.until(stand_ins.BAKE)
     finally:
         session.stop()
     frames = np.arange(start, start + len(differences))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..bridge import authored_poses
+from ..bridge import authored_poses, stand_ins
 from ..worker import jobs
 from ..worker.handlers import Handlers
 
@@ -47,8 +47,8 @@ after_start: list[Callable[[], None]] = []
 after_slice: list[Callable[[], None]] = []
 #: Seconds of that slice.
 SLICE = 0.1
-#: Simulated poses while a file is saved.
-_shown: list[authored_poses.Poses] = []
+#: Simulated poses, and what stands in for instances, while a file is saved.
+_shown: list[tuple[authored_poses.Poses, stand_ins.Hidden]] = []
 
 
 def current() -> PreviewSession | None:
@@ -130,6 +130,8 @@ def stop() -> None:
 def restore_strays() -> None:
     """Restore all objects and scenes that show a simulation, but are not those of the running session."""
     session = _running.session
+    if session is None and _running.starting is None:
+        stand_ins.remove()
     authored_poses.restore_all(frozenset() if session is None else session.shown.uids)
     simulated = None if session is None else session.scene
     for scene in bpy.data.scenes:
@@ -148,14 +150,16 @@ def forget() -> PreviewSession | None:
 
 def _before_save(*_: Any) -> None:
     """Show the authored poses while a file is saved."""
-    _shown.append(authored_poses.put())
+    _shown.append((authored_poses.put(), stand_ins.hide()))
     if _running.session is not None:
         _running.session.mark(False)
 
 
 def _after_save(*_: Any) -> None:
     if _shown:
-        authored_poses.put_back(_shown.pop())
+        poses, hidden = _shown.pop()
+        stand_ins.show(hidden)
+        authored_poses.put_back(poses)
     if _running.session is not None:
         _running.session.mark(True)
 
@@ -179,10 +183,16 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
         # Objects or the scene were copied.
         restore_strays()
         _running.counts = _counts()
+        jobs.call_later(_tidy)  # a handler removes no objects of the update that it hears of
     if _running.session is not None and scene.name == _running.session.scene_name:
         _running.session.note_updates(depsgraph)
         if _running.timeline is not None:
             _running.timeline.note_updates(bpy.context)
+
+
+def _tidy() -> None:
+    stand_ins.tidy()
+    _running.counts = _counts()
 
 
 def _guarded(act: Callable[[], Any]) -> None:

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 from bpy.types import Context, Depsgraph
 
-from ..bridge import authored_poses, environment, joint_frames, reading, scene_read
+from ..bridge import authored_poses, environment, joint_frames, reading, scene_read, stand_ins
 from ..core import animation, clock
 from ..core.animation import Key
 from ..core.coasting import coasting_paths
@@ -85,7 +85,7 @@ class PreviewSession:
 
     @classmethod
     def steps(cls, context: Context, *, frequency: float = 0.0) -> Steps[PreviewSession]:
-        """Start a session in steps. The last one alone changes the scene.
+        """Start a session in steps. The last one alone changes the scene, once `stand_ins.make` has.
 
         No step may follow a change of the scene: the steps hold evaluated objects.
         """
@@ -94,6 +94,14 @@ class PreviewSession:
         return session
 
     def _start(self, context: Context, frequency: float) -> Steps[None]:
+        try:
+            stand_ins.make(context)
+            yield from self._read_and_begin(context, frequency)
+        except BaseException:
+            stand_ins.remove()
+            raise
+
+    def _read_and_begin(self, context: Context, frequency: float) -> Steps[None]:
         scene: Any = context.scene
         self._scene_uid = int(scene.session_uid)
         self._frequency = frequency
@@ -469,7 +477,7 @@ class PreviewSession:
     def _rebuild(self, context: Context, reading: reading.SceneReading, motion: Motion | None = None) -> None:
         """Build a new world, because the structure has changed; bodies in both worlds keep their states."""
         old, was_playing = self.world, self.is_playing
-        self._end()
+        self._restore()
         by_name = {name: path for path, name in zip(old.paths, self.shown.names, strict=True) if name}
         old_paths, bodies = {}, reading.model.bodies
         for path, site in reading.sites.items():
@@ -501,17 +509,21 @@ class PreviewSession:
         self.__init__(context, frequency=self._frequency)  # type: ignore[misc]
 
     def stop(self) -> None:
-        """End the session and restore the authored transform of every object exactly."""
-        self._end()
+        """End the session and restore the authored transform of every object, and every instance, exactly."""
+        self._restore()
+        stand_ins.remove()
         self.world.close()
 
-    def _end(self) -> None:
+    def _restore(self) -> None:
         self.is_playing = False
         self.shown.restore()
         self.mark(False)
 
-    def apply(self, context: Context) -> None:
-        """End the session and keep the current poses as authored; joint objects move with their first body."""
+    def apply(self, context: Context, *, makes_real: bool = True) -> None:
+        """End the session and keep the current poses as authored; joint objects move with their first body.
+
+        makes_real: what stands in for instances stays, with its poses; else the instances are as they were.
+        """
         self.is_playing = False
         after = dict(zip(self.world.paths, self.world.matrices(), strict=True))
         self.shown.apply(context)
@@ -519,6 +531,10 @@ class PreviewSession:
         self.world.close()
         context.view_layer.update()
         joint_frames.keep(self.model, after, self.meters)
+        if makes_real:
+            stand_ins.keep()
+        else:
+            stand_ins.remove()
 
     def mark(self, is_running: bool) -> None:
         """Note in the scene whether it is simulated."""

@@ -13,7 +13,7 @@ import numpy as np
 from ..bridge import authored_poses, reading
 from ..bridge.identity.remembered import objects_by_name
 from ..bridge.placements import Placement
-from ..core import frames
+from ..core import frames, paths
 from ..core.errors import InputError
 from ..core.validate import Issue
 from .other_movers import OtherMovers, issues_of_muted
@@ -104,11 +104,13 @@ class ShownBodies:
         Only instancers of the scene that show one dynamic body and no other collider: all else would move along.
         """
         held: dict[str, set[str]] = defaultdict(set)
-        colliders = self._model.colliders
-        for path, site in scene.sites.items():
-            if site.instance is not None and (path in sites or path in colliders):
+        # The prim of a collider is that of an object, or of its mesh or shape below.
+        for path in dict.fromkeys((*sites, *self._model.colliders)):
+            own = path if path in scene.sites else paths.parent_of(path)
+            site = scene.sites.get(own)
+            if site is not None and site.instance is not None:
                 body = self._model.body_of(path)
-                held[site.instance[0]].add(path if body is None else body.path)
+                held[site.instance[0]].add(own if body is None else body.path)
         known = objects_by_name()
         instances = {}
         for name, owners in held.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from bpy.types import Context
 
-from ..bridge import scene_watch
+from ..bridge import scene_watch, stand_ins
 from ..core.steps import Next, Steps, advance
 from ..system.collector import gc_paused
 from .session import PreviewSession
@@ -13,7 +13,7 @@ from .timeline import Timeline
 
 
 class Starting:
-    """A session that is being started. Nothing has changed in the scene before it is `done`."""
+    """A session that is being started. Before it is `done`, the scene has changed only as by `stand_ins.make`."""
 
     def __init__(self, context: Context, *, with_timeline: bool, frequency: float = 0.0) -> None:
         """frequency: time steps in a second, for a session without the timeline; 0: that of the scene."""
@@ -26,6 +26,7 @@ class Starting:
         self._begin(context)
 
     def _begin(self, context: Context) -> None:
+        stand_ins.make(context)  # before the state is noted, which it changes
         self._state = _state(context)
         self._steps: Steps[PreviewSession | Timeline]
         if self.with_timeline:
@@ -57,8 +58,10 @@ class Starting:
         return self.fraction.about if isinstance(self.fraction, Next) else ""
 
     def close(self) -> None:
-        """Give up."""
+        """Give up, unless it is done."""
         self._steps.close()
+        if self.done is None:
+            stand_ins.remove()
 
 
 def _state(context: Context) -> tuple[int, str, str]:
