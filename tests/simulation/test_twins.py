@@ -62,13 +62,13 @@ def test_a_fall_and_a_stack_at_rest_are_alike_at_twice_the_rate() -> None:
 
 
 def double_pendulum() -> File:
+    """Two links that begin level, and so turn over."""
     file = File(METERS)
     link = {"shape": "Sphere", "size": (0.05, 0, 0), "mass": 1.0, "inertia": (1e-3, 1e-3, 1e-3), "collides": False}
     return file.add(
-        file.body("Upper", (0, 0, 1), **link), file.body("Lower", (0, 0, 2), **link),
-        file.joint("A", "Spherical", "", f"{W}/Upper", pos1=(0, 0, -1)),
-        file.joint("B", "Spherical", f"{W}/Upper", f"{W}/Lower", pos1=(0, 0, -1)),
-        file.body("Push", (0.5, 0.02, 2.0), shape="Sphere", size=(0.05, 0, 0), mass=1.0),
+        file.body("Upper", (1, 0, 0), **link), file.body("Lower", (2, 0, 0), **link),
+        file.joint("A", "Revolute", "", f"{W}/Upper", pos1=(-1, 0, 0), axis="Y"),
+        file.joint("B", "Revolute", f"{W}/Upper", f"{W}/Lower", pos1=(-1, 0, 0), pos0=(0, 0, 0), axis="Y"),
     )  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def test_an_edit_of_the_shown_world_reaches_the_twin(edit) -> None:
     run(twins, 0.2)
     edit(twins.shown)
     run(twins, 0.5)
-    assert verdict(twins, "Box0") < Verdict.STEPS
+    assert verdict(twins, "Box0") < Verdict.ENGINE
     assert twins.shown.positions[0, 2] == pytest.approx(twins.twins[0].poses()[0][0, 2], abs=0.05)
 
 
@@ -159,7 +159,7 @@ def test_a_kinematic_body_is_led_on_the_same_way_at_twice_the_rate() -> None:
 def test_chaos_is_no_difference_of_engines() -> None:
     pytest.importorskip("mujoco")
     twins = beside(double_pendulum(), Kind(PREVIEW, 2), Kind("mujoco"))
-    run(twins, 20.0)
+    run(twins, 10.0)
     assert {verdict(twins, "Upper"), verdict(twins, "Lower")} == {Verdict.STEPS}
 
 
@@ -199,9 +199,6 @@ def test_a_twin_that_is_too_slow_ends_with_a_sentence(monkeypatch: pytest.Monkey
 
 def test_a_twin_that_cannot_be_built_says_why_and_the_others_run(monkeypatch: pytest.MonkeyPatch) -> None:
     from usdphys_ext.usdphys_addon.core.errors import InputError
-    from usdphys_ext.usdphys_addon.simulation import mujoco
-
-    del mujoco
     whole = World.steps
 
     def steps(model, **options):

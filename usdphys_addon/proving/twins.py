@@ -31,6 +31,9 @@ from .runs import LEAST, ROUNDING, Floats, Motion, Parting, Subject, subject_of
 
 #: Milliseconds of a time step, on the average over so many, from which a twin is stopped.
 SLOWEST, AVERAGED = 100.0, 10
+#: What a long way allows is at most this share of the room in which the body has moved: one that swings for minutes, and
+#: is on the other side, has parted.
+MOST_OF_ROOM = 0.25
 #: Above this share of what is allowed a body counts as close to parting.
 CLOSE = 0.5
 #: Partings of a twin of which the place is known: those after it follow from them.
@@ -58,12 +61,13 @@ def kinds_beside(engine: str, *, has_steps: bool) -> list[Kind]:
 
 
 class Verdict(IntEnum):
-    """What the twins say of a body, from good to bad. STEPS: even smaller time steps show something else."""
+    """What the twins say of a body, from good to bad. STEPS: even smaller time steps show something else, so that what
+    another engine shows is no proof of a difference between engines."""
 
     ALIKE = 0
     CLOSE = 1
-    STEPS = 2
-    ENGINE = 3
+    ENGINE = 2
+    STEPS = 3
 
 
 class Split(NamedTuple):
@@ -238,6 +242,7 @@ class Twins:
     def _begin(self) -> None:
         self._before = self.shown.positions.copy(), self.shown.rotations.copy()
         self.ways, self.fastest = np.zeros(len(self.radii)), np.zeros(len(self.radii))
+        self._low, self._high = self.shown.positions.copy(), self.shown.positions.copy()
         self.seconds = 0.0
 
     def reset(self) -> None:
@@ -264,9 +269,11 @@ class Twins:
         self.fastest = np.maximum(self.fastest, moved / self.shown.time_step)
         self._before = places.copy(), turns.copy()
         self.seconds += self.shown.time_step
+        self._low, self._high = np.minimum(self._low, places), np.maximum(self._high, places)
+        room = np.linalg.norm(self._high - self._low, axis=1) + 2.0 * self.radii
+        allowed = LEAST * self.radii + np.minimum(SLACK_ENGINE * self.ways, MOST_OF_ROOM * room)
         # An impact may come earlier or later by a step of the solver.
-        allowed = LEAST * self.radii + SLACK_ENGINE * self.ways + ROUNDING * self.seconds
-        allowed += 0.5 * self.shown.time_step * self.fastest
+        allowed += ROUNDING * self.seconds + 0.5 * self.shown.time_step * self.fastest
         for twin in self.twins:
             if twin.runs:
                 twin.step()

@@ -9,10 +9,11 @@ def register() -> None:
     import bpy
 
     if not bpy.app.background:
-        from . import gizmos, joint_loads, overlay
+        from . import gizmos, joint_loads, overlay, twin_overlay
 
         overlay.register()
         joint_loads.register()
+        twin_overlay.register()
         gizmos.register()
 
 
@@ -20,8 +21,9 @@ def unregister() -> None:
     import bpy
 
     if not bpy.app.background:
-        from . import gizmos, joint_loads, overlay
+        from . import gizmos, joint_loads, overlay, twin_overlay
 
         gizmos.unregister()
+        twin_overlay.unregister()
         joint_loads.unregister()
         overlay.unregister()
