@@ -15,6 +15,7 @@ KEYS: tuple[tuple[str, Any, dict[str, str]], ...] = (
     ("usdphys.preview_play", "SPACE", {}),
     ("usdphys.preview_step", "RIGHT_ARROW", {}),
     ("usdphys.preview_reset", "LEFT_ARROW", {}),
+    ("usdphys.why", "W", {}),
     ("wm.call_menu_pie", "P", {"name": "USDPHYS_MT_pie"}),
 )
 #: Keys that are held with each, and what replaces a key that Blender itself has with these.

@@ -18,6 +18,7 @@ from . import (
     aim,
     batch,
     batch_files,
+    beside,
     checks,
     computed_mass,
     edit_lists,
@@ -33,6 +34,7 @@ from . import (
     mirror,
     presets,
     preview,
+    prove,
     report_bug,
     settle,
     source_changes,
@@ -57,10 +59,10 @@ from .outcome import report_refusals
 
 #: In the order of registration.
 _MODULES = (
-    action_bar, add_physics, aim, batch, batch_files, checks, computed_mass, groups, export_urdf,
+    action_bar, add_physics, aim, batch, batch_files, beside, checks, computed_mass, groups, export_urdf,
     export_usd, export_layer, export_mjcf, export_unreal, import_mjcf, import_sdf, import_urdf, import_usd,
     inspector, joint_freedoms, joint_tools, manual, mirror,
-    from_rigid_bodies, pack_source, generate, gizmo_drag, edit_lists, find_setting, presets, preview,
+    from_rigid_bodies, pack_source, generate, gizmo_drag, edit_lists, find_setting, presets, preview, prove,
     report_bug, settle, source_changes, structure, vendor, velocity_keys,
 )  # fmt: skip
 CLASSES: tuple[Any, ...] = tuple(cls for module in _MODULES for cls in module.CLASSES)
@@ -70,7 +72,7 @@ _MENUS = {
     "TOPBAR_MT_file_external_data": (pack_source,),
 }
 #: Those that do more than to have classes.
-_REGISTERED = (keymap, batch, batch_files, preview, manual, translations)
+_REGISTERED = (keymap, batch, batch_files, preview, prove, manual, translations)
 
 
 def _with_redraw(cls: Any) -> None:

@@ -11,6 +11,7 @@ from ..usdphys_addon.system import faults
 from . import (
     action_bar_panel,
     batch_panel,
+    beside_panel,
     cable_panel,
     checks_panel,
     found_panel,
@@ -29,7 +30,7 @@ from . import (
 #: In the order of registration.
 _MODULES = (
     selection_panel, action_bar_panel, batch_panel, checks_panel, object_physics, cable_panel,
-    scene_physics, material_physics, preview_panel,
+    scene_physics, material_physics, preview_panel, beside_panel,
     joint_tools_panel, overlays, inspector_panel, structure_panel, found_panel, source_changes_panel,
 )  # fmt: skip
 CLASSES: tuple[Any, ...] = tuple(cls for module in _MODULES for cls in module.CLASSES)

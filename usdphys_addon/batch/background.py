@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A batch in a process of its own, beside a Blender with windows, which looks at its results now and then."""
+"""Commands in a process of their own, beside a Blender with windows, which looks at their results now and then."""
 
 from __future__ import annotations
 
@@ -18,50 +18,49 @@ from ..system import files, isolate
 _PATIENCE = 20.0
 
 
-class BackgroundBatch:
-    """A running batch. It uses no thread: its owner asks it for new results.
+class BackgroundCommand:
+    """A running command of the command line. It uses no thread: its owner asks it whether it has ended.
 
     folder: its files, which are deleted by `close`.
     """
 
-    def __init__(self, jobs: Iterable[Mapping[str, Any]], workers: int = 0) -> None:
-        """jobs: lines of a file of jobs, see `batch.jobs`. workers: 0 for as many as processors."""
+    #: In messages.
+    what = "The command"
+
+    def __init__(self) -> None:
         self._kept = tempfile.TemporaryDirectory(prefix=files.WORK, ignore_cleanup_errors=True)
         self.folder = Path(self._kept.name)
-        lines = self.folder / "jobs.jsonl"
-        lines.write_text("\n".join(map(json.dumps, jobs)), encoding="utf-8")
-        self._results, self._log, self._offset = self.folder / "results.jsonl", self.folder / "log.txt", 0
-        command = [*isolate.program(), "batch", str(lines), "--out", str(self._results)]
-        command += ["--workers", str(workers)] if workers else []
+        self._log = self.folder / "log.txt"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self, arguments: Iterable[str]) -> None:
+        """Run it beside this Blender. Raises OutputError, after which its files are gone."""
         try:
             with self._log.open("wb") as log:
-                self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                self._process = subprocess.Popen(
+                    [*isolate.program(), *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                )
         except OSError as error:
             self._kept.cleanup()
-            raise OutputError(f"The batch cannot be started ({error.strerror}).") from error
+            raise OutputError(f"{self.what} cannot be started ({error.strerror}).") from error
+
+    @property
+    def status(self) -> int | None:
+        """Its exit status; None while it runs."""
+        return None if self._process is None else self._process.poll()
 
     def is_running(self) -> bool:
         """False once it has ended; there can still be new results."""
-        return self._process.poll() is None
+        return self._process is not None and self.status is None
 
     def wait(self) -> None:
         """Wait for its end."""
-        self._process.wait()
-
-    def results(self) -> list[dict[str, Any]]:
-        """The results since the last call."""
-        try:
-            with self._results.open("rb") as stream:
-                stream.seek(self._offset)
-                whole, end, _ = stream.read().rpartition(b"\n")
-        except OSError:
-            return []
-        self._offset += len(whole) + len(end)
-        return [json.loads(line) for line in whole.split(b"\n") if line]
+        if self._process is not None:
+            self._process.wait()
 
     def error(self) -> str:
-        """Why it has done no jobs, or not all of them; empty if it has."""
-        if self._process.poll() in (None, 0):
+        """Why it has done nothing, or not all; empty if it has, or if its status 1 is an answer."""
+        if self.status in (None, 0):
             return ""
         lines: list[str] = []
         with suppress(OSError):
@@ -69,14 +68,14 @@ class BackgroundBatch:
         told = [line.partition(": error: ")[2] for line in lines if line.startswith("usdphys") and ": error: " in line]
         if told:
             return told[-1]
-        if self._process.returncode == 1:
+        if self.status == 1:
             return ""
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-        return f"The batch ended with status {self._process.returncode}{': ' if last else ''}{last[:200]}"
+        return f"{self.what} ended with status {self.status}{': ' if last else ''}{last[:200]}"
 
     def stop(self) -> None:
-        """End it, with its children. Results of jobs that ended until then can still be asked for."""
-        if self._process.poll() is None:
+        """End it, with its children. Results until then can still be asked for."""
+        if self._process is not None and self.status is None:
             self._process.terminate()
             try:
                 self._process.wait(_PATIENCE)
@@ -88,3 +87,28 @@ class BackgroundBatch:
         """Stop it, and delete its files."""
         self.stop()
         self._kept.cleanup()
+
+
+class BackgroundBatch(BackgroundCommand):
+    """A running batch, which its owner asks for new results."""
+
+    what = "The batch"
+
+    def __init__(self, jobs: Iterable[Mapping[str, Any]], workers: int = 0) -> None:
+        """jobs: lines of a file of jobs, see `batch.jobs`. workers: 0 for as many as processors."""
+        super().__init__()
+        lines = self.folder / "jobs.jsonl"
+        lines.write_text("\n".join(map(json.dumps, jobs)), encoding="utf-8")
+        self._results, self._offset = self.folder / "results.jsonl", 0
+        self.start(["batch", str(lines), "--out", str(self._results), *(["--workers", str(workers)] if workers else [])])
+
+    def results(self) -> list[dict[str, Any]]:
+        """The results since the last call."""
+        try:
+            with self._results.open("rb") as stream:
+                stream.seek(self._offset)
+                whole, end, _ = stream.read().rpartition(b"\n")
+        except OSError:
+            return []
+        self._offset += len(whole) + len(end)
+        return [json.loads(line) for line in whole.split(b"\n") if line]

@@ -17,7 +17,7 @@ from ..core.animation import Key
 from ..core.coasting import coasting_paths
 from ..core.errors import UsdPhysError
 from ..core.model import PhysicsModel
-from ..core.steps import Steps, finished, part
+from ..core.steps import Steps, advance, finished, part
 from ..core.validate import Issue
 from ..core.words import phrase
 from ..simulation import load_history
@@ -25,17 +25,22 @@ from ..simulation.energies import Energies
 from ..simulation.engine import ENGINES, Ability, NotLiveError, Program
 from ..simulation.live_values import LiveValues
 from ..simulation.world import World
-from . import live_edits
+from . import beside, live_edits
 from .led_bodies import LedBodies
 from .shown_bodies import ShownBodies, is_own
 
 if TYPE_CHECKING:
+    from ..proving.twins import Twins
     from ..simulation.world import Motion
 
 #: Largest number of steps in one redraw, so that a slow scene runs slower instead of hanging.
 CATCH_UP = 4
 #: Seconds that the steps of one redraw may take together, but for the last of them.
 CATCH_UP_SECONDS = 0.2
+#: Seconds that they may take with twins, so that Blender draws 30 frames a second: a slow scene runs slower.
+BESIDE_SECONDS = 0.025
+#: Seconds of building twins per redraw.
+BUILD_SECONDS = 0.02
 #: Milliseconds of a time step from which playing ends.
 SLOWEST = 1000.0
 #: Seconds to simulate per redraw if the preview runs as fast as it can.
@@ -132,9 +137,15 @@ class PreviewSession:
             # It gets a USD file.
             environment.require_usd()
         start = self.model if before is None else before.moved_copy(self.model, old_paths, motion)
-        self.world = yield from World.steps(
-            start, time_step=time_step, substeps=settings.substeps, quality=settings.quality, engine=settings.engine
-        )
+        self._quality, self._engine = {"substeps": settings.substeps, "quality": settings.quality}, settings.engine
+        wanted, kinds = beside.wanted(), beside.kinds(settings.engine)
+        of_world = World.steps(start, time_step=time_step, engine=settings.engine, **self._quality)
+        self.world = yield from part(of_world, 0.0, 0.5 if kinds else 1.0)
+        #: What runs beside the world; None where nothing is asked for, or it is being built.
+        self.twins: Twins | None = None
+        self._beside, self._building = wanted, None
+        if kinds:
+            self.twins = yield from part(self._twins_of(start, kinds, is_late=False), 0.5, 1.0)
         self.issues: list[Issue] = [issue for issue in reading.issues if issue.severity != "info"]
         self.shown = ShownBodies(self.world, reading)
         self.issues += self.shown.issues
@@ -195,6 +206,8 @@ class PreviewSession:
         """
         now = clock.now()
         passed, self._time = now - self._time, now
+        if self.time_shown is None and not self.has_edits and self._tend_twins(context, BUILD_SECONDS):
+            return 0
         if not self.is_playing:
             return 0
         settings = context.scene.usdphys.preview
@@ -210,7 +223,7 @@ class PreviewSession:
                 self.play_on(context)
                 self._debt -= step
                 made += 1
-                if clock.now() - now > CATCH_UP_SECONDS:
+                if clock.now() - now > (CATCH_UP_SECONDS if self.twins is None else BESIDE_SECONDS):
                     self._debt = 0.0
         if made:
             self.show(context)
@@ -242,9 +255,12 @@ class PreviewSession:
         """Simulate one time step without showing it. Raises UnstableError."""
         if self.has_edits:
             self.take_edits(context)
+        self._tend_twins(context, float("inf"))
         self._take_values(context)
         self.led.move(context)
         self.world.step()
+        if self.twins is not None:
+            self.twins.step()
         self._history.note()
         if self._energies is not None:
             self._energies.note()
@@ -286,6 +302,53 @@ class PreviewSession:
                        for key, goal in ramp.goals.items()})  # fmt: skip
         if ramp.done == ramp.steps:
             self._ramp = None
+
+    # ------------------------------------------------------------------ what runs beside it
+
+    @property
+    def builds_twins(self) -> bool:
+        """True while the world waits for what is to run beside it."""
+        return self._building is not None
+
+    def _twins_of(self, model: PhysicsModel, kinds: Any, *, is_late: bool) -> Steps[Twins]:
+        from ..proving.twins import Twins
+
+        return Twins.steps(self.world, model, kinds, is_late=is_late, **self._quality)
+
+    def _tend_twins(self, context: Context, seconds: float) -> bool:
+        """Have beside the world what is asked for now, built within some seconds. True while that is not done."""
+        if self._beside != beside.wanted() or (self.twins is not None and self.twins.is_stale):
+            self._drop_twins()
+            self._beside = beside.wanted()
+            kinds = beside.kinds(self._engine)
+            if kinds:
+                self._building = self._twins_of(self._model_now(context), kinds, is_late=True)
+        if self._building is None:
+            return False
+        try:
+            advance(self._building, seconds)
+        except StopIteration as done:
+            self.twins, self._building = done.value, None
+            return False
+        return True
+
+    def _drop_twins(self) -> None:
+        if self._building is not None:
+            self._building.close()
+        if self.twins is not None:
+            self.twins.end()
+        self.twins = self._building = None
+
+    def _model_now(self, context: Context) -> PhysicsModel:
+        """The model with the bodies as they are in the world, and all meshes loaded."""
+        model = self._reread(context).model
+        live_edits.keep_frames(self.model, model)
+        model.put({key: self.live.value(key) for key in self.model.animated.keys() & model.animated.keys()})
+        for prim in model.prims.values():
+            if prim.mesh is not None:
+                # No evaluated object is needed from here on.
+                prim.mesh()
+        return self.world.moved_copy(model)
 
     # ------------------------------------------------------------------ showing
 
@@ -497,6 +560,12 @@ class PreviewSession:
         if self._is_restarted:
             self.restart(context)
         self.world.reset()
+        if self.twins is not None and self.twins.is_late:
+            # They have no start: they are built anew.
+            self._drop_twins()
+            self._beside = frozenset()
+        elif self.twins is not None:
+            self.twins.reset()
         self.live.hand_again()
         self._history.forget()
         if self._energies is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -365,12 +365,18 @@ class Experiment:
 
 def place_of(subject: Subject, motion: Motion, parting: Parting) -> str:
     """In words, at which contact or joint a body is when it parts."""
+    kind, path = where_of(subject, motion, parting)
+    return {"contact": f"at the contact with {path}", "joint": f"at the joint {path}"}.get(kind, "in free motion")
+
+
+def where_of(subject: Subject, motion: Motion, parting: Parting) -> tuple[Literal["contact", "joint", "free"], str]:
+    """At which contact or joint a body is when it parts, with the path of the other collider or body, or the joint."""
     frame, row = round(parting.time / STEP), motion.paths.index(parting.body)
     touching = _touching(subject.model, motion, frame, row)
     if touching:
-        return f"at the contact with {touching}"
+        return "contact", touching
     joints = [facts.path for facts in subject.joints if parting.body in (facts.body0, facts.body1)]
-    return f"at the joint {joints[0]}" if joints else "in free motion"
+    return ("joint", joints[0]) if joints else ("free", "")
 
 
 def _touching(model: PhysicsModel, motion: Motion, frame: int, row: int) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import chain, count, pairwise
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,6 +45,32 @@ TIME_STEP = 1.0 / 60.0
 #: For the critically damped drive of `World.aim_joint`: smallest natural frequency (Hz), and largest sag (rad) under
 #: the weight of the carried bodies.
 FIRM, SAG = 4.0, 0.02
+
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+class Follower(Protocol):
+    """Called after each call that tells a world what others do: poses by hand, grabs, edits."""
+
+    def __call__(self, name: str, result: Any, /, *args: Any, **kwargs: Any) -> None:
+        """name, args, kwargs: the method of the world that was called, and how. result: what it has returned."""
+
+
+def _followed(
+    method: Callable[Concatenate[World, _P], _T],
+) -> Callable[Concatenate[World, _P], _T]:
+    """A method of a world after which its followers are called."""
+
+    @wraps(method)
+    def call(self: World, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        result = method(self, *args, **kwargs)
+        for follower in self.followers:
+            follower(method.__name__, result, *args, **kwargs)
+        return result
+
+    return call
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +133,8 @@ class World:
         self.frame = 0
         self.step_milliseconds = 0.0
         self.unstable: dict[str, str] = {}
+        #: What gets all that others do to this world; those that run beside it.
+        self.followers: list[Follower] = []
         self._ids = count(1)
         self._solver = engine_row(engine)
         make = self._solver.load()
@@ -227,7 +255,7 @@ class World:
             row = self._index[path]
             if self.kinematic[row]:
                 place, turn = motion.after(self.time_step, self.positions[row], frames.matrix_of(self.rotations[row]))
-                self.set_kinematic_pose(path, place, frames.quaternion_of(turn))
+                self._engine_of(path).set_kinematic_pose(path, place, frames.quaternion_of(turn))
 
     def _check(self, before: Floats) -> None:
         moved = self.positions - before
@@ -366,6 +394,7 @@ class World:
 
     # ----------------------------------------------------------------------- what others move
 
+    @_followed
     def set_kinematic_pose(self, path: str, position: ArrayLike, rotation: ArrayLike) -> None:
         """Set the pose of a kinematic body at the end of the next step; it moves there with a velocity, pushing others.
 
@@ -376,6 +405,7 @@ class World:
         turn = np.asarray(rotation, float)
         self._engine_of(path).set_kinematic_pose(path, np.array(position, float), turn / np.linalg.norm(turn))
 
+    @_followed
     def set_static_pose(self, path: str, position: ArrayLike, rotation: ArrayLike) -> None:
         """Teleport a static collider. Raises KeyError for any other prim."""
         turn = np.asarray(rotation, float)
@@ -387,6 +417,7 @@ class World:
 
     # ----------------------------------------------------------------------- live edits
 
+    @_followed
     def set_gravity(self, gravity: ArrayLike, scene: str = "") -> None:
         """Acceleration (3,), m/s2, of one scene by path, or of all."""
         x, y, z = np.asarray(gravity, float).tolist()
@@ -394,6 +425,7 @@ class World:
             if scene in ("", own):
                 engine.gravity = (x, y, z)
 
+    @_followed
     def set_drive(
         self, path: str, dof: str, *,
         stiffness: float | None = None, damping: float | None = None, target_position: float | None = None,
@@ -413,6 +445,7 @@ class World:
         changes = {name: value for name, value in given.items() if value is not None}
         engine.set_drive(path, dof, replace(engine.drive(path, dof), **changes))
 
+    @_followed
     def set_friction(
         self, material: str, friction: float, restitution: float | None = None, static: float | None = None
     ) -> None:  # fmt: skip
@@ -421,6 +454,7 @@ class World:
         for engine in self.spaces:
             engine.set_surface(material, friction, restitution, static)
 
+    @_followed
     def set_mass(self, path: str, mass: float) -> None:
         """Set the mass, kg, of a dynamic body; its inertia follows. Raises KeyError for other bodies or mass <= 0."""
         if not self.weighs(path) or not mass > 0.0:
@@ -432,26 +466,31 @@ class World:
         row = self._index.get(path)
         return row is not None and (path in self.switching or not self.kinematic[row])
 
+    @_followed
     def set_joint_enabled(self, path: str, enabled: bool) -> None:
         """Switch a joint on or off; a broken joint stays broken. Raises KeyError for one that is not simulated."""
         self._joints[path][0].set_joint_enabled(path, enabled)
 
+    @_followed
     def set_joint_ranges(self, prim: Prim) -> None:
         """Set limits, cone and breaking load of a joint to those of another state of its prim. Raises KeyError."""
         facts = ranges_of(self._layout, prim)
         if facts is not None:
             self._joints[prim.path][0].set_joint_ranges(prim.path, facts)
 
+    @_followed
     def set_collider_enabled(self, path: str, enabled: bool) -> None:
         """Switch a collider; without effect for one that was not built."""
         for engine in self.spaces:
             engine.set_collider_enabled(path, enabled)
 
+    @_followed
     def set_surface_velocity(self, prim: Prim) -> None:
         """Let the surface of a body run as another state of its prim says."""
         if prim.path in self._index:
             self._engine_of(prim.path).set_surface_velocity(prim.path, prim)
 
+    @_followed
     def lead_body(self, path: str) -> None:
         """Make a body of `switching` kinematic. Raises KeyError for any other."""
         self._set_led(path, None)
@@ -464,6 +503,7 @@ class World:
         turn = frames.matrix_of(self.rotations[self._index[path]])
         return frames.vector(motion.origin_velocity(turn)), frames.vector(motion.spin)
 
+    @_followed
     def release_body(self, path: str, linear: Vector, angular: Vector) -> None:
         """Make a body of `switching` dynamic, with a velocity of its origin and an angular one: m/s, rad/s, world.
 
@@ -478,6 +518,7 @@ class World:
         row = self._index[path]
         self.kinematic[row], self.awake[row] = velocity is None, True
 
+    @_followed
     def pose_joint(self, path: str, dof: str, value: float) -> tuple[str, ...]:
         """Set a degree of freedom to a value, m or rad, clamped to its limits, and move the carried bodies with it.
 
@@ -541,6 +582,7 @@ class World:
 
     # ----------------------------------------------------------------------- hands
 
+    @_followed
     def grab(self, path: str, point: ArrayLike) -> int:
         """Hold a dynamic body at a world point (3,) with a spring; returns a number for the calls below.
 
@@ -557,6 +599,7 @@ class World:
     def _held(self, number: int) -> Grab:
         return next(engine.grabs[number] for engine in self.spaces if number in engine.grabs)
 
+    @_followed
     def move_grab(self, number: int, target: ArrayLike) -> None:
         """Set the target (3,) of the held point."""
         x, y, z = np.asarray(target, float).tolist()
@@ -575,6 +618,7 @@ class World:
             for engine in self.spaces for number, held in engine.grabs.items()
         ]  # fmt: skip
 
+    @_followed
     def release(self, number: int) -> None:
         """Release a grab. Unknown numbers, as after a reset, are ignored."""
         for engine in self.spaces:

@@ -9,12 +9,13 @@ def register() -> None:
     import bpy
 
     if not bpy.app.background:
-        from . import contact_forces, energy_plot, gizmos, joint_loads, overlay
+        from . import contact_forces, energy_plot, gizmos, joint_loads, overlay, twin_overlay
 
         overlay.register()
         joint_loads.register()
         contact_forces.register()
         energy_plot.register()
+        twin_overlay.register()
         gizmos.register()
 
 
@@ -22,9 +23,10 @@ def unregister() -> None:
     import bpy
 
     if not bpy.app.background:
-        from . import contact_forces, energy_plot, gizmos, joint_loads, overlay
+        from . import contact_forces, energy_plot, gizmos, joint_loads, overlay, twin_overlay
 
         gizmos.unregister()
+        twin_overlay.unregister()
         energy_plot.unregister()
         contact_forces.unregister()
         joint_loads.unregister()

@@ -160,7 +160,7 @@ def draw_batches(batches: tuple[Any, Any], width: float, *, has_rim: bool = True
     gpu.state.depth_mask_set(False)
     try:
         with gpu.matrix.push_pop():  # type: ignore[attr-defined]
-            _come_nearer(gpu)
+            come_nearer(gpu)
             gpu.state.depth_test_set("LESS_EQUAL")
             if has_rim:
                 _stroke(gpu, front, width + RIM, (0.0, 0.0, 0.0, RIM_OPACITY))
@@ -174,7 +174,7 @@ def draw_batches(batches: tuple[Any, Any], width: float, *, has_rim: bool = True
         gpu.state.blend_set(blend)
 
 
-def _come_nearer(gpu: Any) -> None:
+def come_nearer(gpu: Any) -> None:
     """Projection that moves points a little nearer to the viewer without moving them on the screen."""
     from mathutils import Matrix
 
@@ -185,6 +185,11 @@ def _come_nearer(gpu: Any) -> None:
     else:
         # An orthographic view has no distance to the viewer: use a part of the visible width.
         gpu.matrix.load_matrix(Matrix.Translation((0.0, 0.0, 2.0 * NEARER / abs(projection[1][1] or 1.0))) @ view)
+
+
+def draw_plain(lines: Any, color: tuple[float, ...], width: float) -> None:
+    """Draw lines (2 n, 3) in one colour, those behind surfaces fainter."""
+    draw_batches(_batches(lines, np.tile(np.array(color, np.float32), (len(lines), 1)), True), width)
 
 
 def _stroke(gpu: Any, batch: Any, width: float, color: tuple[float, ...] | None) -> None:

@@ -10,6 +10,7 @@ from ..bridge.choices import items_of
 from ..bridge.environment import redraw
 from ..bridge.known_names import KnownNames
 from ..bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, annotate
+from ..playback import beside
 
 if TYPE_CHECKING:
     from .scene_shapes import Options
@@ -18,6 +19,16 @@ NAME = "usdphys_overlay"
 
 
 def _redraw(_settings: Any, _context: Context) -> None:
+    redraw("VIEW_3D")
+
+
+def _switch_compare(_settings: Any, value: bool) -> None:
+    beside.switch(beside.COMPARE, value)
+    redraw("VIEW_3D")
+
+
+def _switch_confidence(_settings: Any, value: bool) -> None:
+    beside.switch(beside.CONFIDENCE, value)
     redraw("VIEW_3D")
 
 
@@ -65,6 +76,18 @@ class USDPHYS_OverlaySettings(KnownNames, bpy.types.PropertyGroup):
     line_width = FloatProperty(
         name="Line Width", description="Width of the lines, in pixels at a resolution scale of 1",
         default=1.5, min=1.0, max=6.0, update=_redraw, options={"SKIP_SAVE"},
+    )  # fmt: skip
+    compare = BoolProperty(
+        name="Compare", description="Run the other engines of this Blender beside the preview, and draw their bodies as "
+        "ghosts where they are elsewhere",
+        get=lambda _self: beside.COMPARE in beside.wanted(), set=_switch_compare,
+        options={"SKIP_SAVE"},
+    )  # fmt: skip
+    confidence = BoolProperty(
+        name="Confidence", description="Run the preview at twice the rate beside itself, and other engines, and paint "
+        "each body by how far they disagree on it",
+        get=lambda _self: beside.CONFIDENCE in beside.wanted(), set=_switch_confidence,
+        options={"SKIP_SAVE"},
     )  # fmt: skip
     joint_size = FloatProperty(
         name="Joint Size", description="Size of the joint symbols, as a factor",

@@ -436,6 +436,12 @@ def _of_session(key: Key, session: Any, layer: ViewLayer) -> _SceneContents:
     return known
 
 
+def contents_of_session(context: Context, session: Any) -> _SceneContents:
+    """The model of a preview and what carries it, for drawings beside those of the views."""
+    layer: Any = context.view_layer
+    return _of_session((context.scene.name, layer.name, 0), session, layer)
+
+
 def _mesh_now(prim: Prim, key: Key, meters: float) -> Any:
     """The mesh of a prim of a preview: the loaded one, else that of the object with the name of the prim."""
     from . import scene_shapes
