@@ -399,7 +399,7 @@ class Live(Scene):  # type: ignore[misc,unused-ignore]
         state = self._loaded.now
         if not self._loaded.model.body_count:
             return np.zeros((0, 13))
-        poses, speeds = state.body_q.numpy().astype(float), state.body_qd.numpy().astype(float)
+        poses, speeds = state.body_q.numpy(), state.body_qd.numpy()
         return np.concatenate([poses[:, :3], poses[:, 6:], poses[:, 3:6], speeds], axis=1)
 
 
