@@ -126,7 +126,8 @@ class Child:
 
     def ask(self, do: str, arrays: pipe.Arrays | None = None, **header: Any) -> pipe.Message:
         """(header, arrays) of the answer. Raises EngineError, after which the child has ended."""
-        return self._asked(STEPPING, do, header, arrays or {})
+        seconds = LOADING if do == "reset" else limits.step_seconds(STEPPING)
+        return self._asked(seconds, do, header, arrays or {})
 
     def _asked(self, seconds: float, do: str, header: Mapping[str, Any], arrays: pipe.Arrays) -> pipe.Message:
         began = time.perf_counter()
@@ -176,7 +177,8 @@ class Child:
         self.close()
         if exceeded == "too long":
             return EngineError(
-                f"{name} has not answered for {seconds:g} s, and was ended; choose fewer bodies, or another engine."
+                f"{name} has not answered for {seconds:g} s, and was ended; choose fewer bodies or another engine, or "
+                f"set {limits.STEP} to more."
             )
         if exceeded:
             return EngineError(
