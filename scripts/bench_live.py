@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A frame of the preview in an engine in a process of its own, the way there and back included.
 
-    .venv-usd/bin/python scripts/bench_live.py [physx] [newton] [--physx PYTHON] [--newton PYTHON] [--check]
+    .venv-usd/bin/python scripts/bench_live.py [physx] [newton] [havok] [--physx PYTHON] [--newton PYTHON]
+        [--havok FOLDER] [--check]
 
 100 and 1,000 boxes in stacks of five; Newton with 100 only, as 1,000 are too slow for it. For each: `start`, until the
 first pose; `frame`, the median of a time step of 1/60 s; `engine`, what of that the engine takes itself, as its process
-measures it in the same run; `ratio`, the one by the other. Without the Python of an engine it is left out.
+measures it in the same run; `ratio`, the one by the other. Without its Python or folder an engine is left out.
 
 Prints `name value unit` per figure; with --check, exit status 1 where a bound is not met.
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import statistics
 import sys
 import time
@@ -23,7 +25,7 @@ import engine_runs
 
 #: ms of a frame at 60 Hz, for so many bodies; the ratio of the whole to the engine alone.
 FRAME, RATIO = 1000.0 / 60.0, 1.5
-SIZES = {"physx": (100, 1000), "newton": (100,)}
+SIZES = {"physx": (100, 1000), "newton": (100,), "havok": (100, 1000)}
 #: Steps before what is measured, in which the stacks fall together, and steps that are measured.
 BEFORE, MEASURED = 30, 120
 #: Boxes in a stack.
@@ -96,14 +98,17 @@ def figures(engine: str, number: int) -> Iterator[tuple[str, float, str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("engines", nargs="*", choices=(*SIZES, []), help="which engines; all that are named")
-    engine_runs.add_options(parser, *SIZES)
+    engine_runs.add_options(parser)
+    folder = os.environ.get("USDPHYS_HAVOK_FOLDER", "")
+    parser.add_argument("--havok", default=folder, metavar="FOLDER", help="a folder node_modules with @babylonjs/havok")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     sys.path.insert(0, str(engine_runs.ROOT))
     from usdphys_addon.simulation.engine import PYTHONS
 
     late = []
-    for engine, python in engine_runs.chosen(options).items():
+    chosen = engine_runs.chosen(options) | ({"havok": options.havok} if options.havok else {})
+    for engine, python in chosen.items():
         PYTHONS[engine] = python
         for number in SIZES[engine] if not options.engines or engine in options.engines else ():
             for name, value, unit in figures(engine, number):

@@ -8,7 +8,7 @@ import pytest
 from hanging import HANGING
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
-from usdphys_ext.usdphys_addon.simulation.engine import ENGINES, programs
+from usdphys_ext.usdphys_addon.simulation.engine import ENGINES, Program
 
 from . import test_panels
 from .test_preview import crate, raw, run
@@ -81,7 +81,7 @@ def test_the_panel_has_a_button_for_each_engine_that_is_here_and_for_the_program
 
     here = ["Automatic", "MuJoCo"] if ENGINES["mujoco"].is_here() else []
     found = buttons()
-    others = [row.name for row in programs().values()]
+    others = [row.name for row in ENGINES.values() if isinstance(row, Program)]
     assert [one.text for one in found] == ["Preview", *here, *others, "Hanging"]
     monkeypatch.delitem(ENGINES, "hanging")
     for key in ("automatic", "mujoco"):

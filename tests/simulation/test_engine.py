@@ -77,7 +77,7 @@ def test_what_it_cannot_do_by_hand_is_refused() -> None:
 
 def test_an_engine_that_is_not_there_is_named() -> None:
     with pytest.raises(
-        InputError, match=r"no engine 'best'.* one of preview, automatic, mujoco, physx, newton, hanging"
+        InputError, match=r"no engine 'best'.* one of preview, automatic, mujoco, physx, newton, havok, hanging"
     ):
         world_of(swing(), engine="best")
     with pytest.raises(MissingDependencyError, match="nowhere"):

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from ..core.air import OFF, Air, of_physx
 from ..core.qualities import NORMAL, QUALITY_TEXTS
-from ..simulation.engine import ENGINES, PREVIEW, programs
+from ..simulation.engine import ENGINES, PREVIEW, Program
 from ..system.console import say, warn
 from .convert import FORMS, convert_file
 from .diff import diff_files
@@ -184,8 +184,9 @@ class _Targets(argparse.Action):
 
 
 def _add_simulate(command: argparse.ArgumentParser) -> None:
-    names = " or ".join(engine.name for engine in programs().values())
-    variables = " or ".join(engine.variable for engine in programs().values())
+    others = [engine for engine in ENGINES.values() if isinstance(engine, Program)]
+    names = " or ".join(engine.name for engine in others)
+    variables = " or ".join(engine.variable for engine in others)
     command.add_argument(
         "--quality", choices=tuple(QUALITY_TEXTS), default=NORMAL,
         help="draft takes about half the time of normal, exact three to five times (default: normal)",
@@ -193,11 +194,12 @@ def _add_simulate(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--engine", choices=tuple(ENGINES), default=PREVIEW,
         help=f"the simulator: preview, mujoco, automatic (mujoco for trees of joints, else preview), or {names} in a "
-        "Python of your own, compared with the preview (default: preview)",
+        "process of its own, compared with the preview (default: preview)",
     )  # fmt: skip
     command.add_argument(
         "--engine-python", metavar="PYTHON",
-        help=f"the python of an environment that has the engine (default: that of {variables})",
+        help="the python of an environment that has the engine, or the folder node_modules that has Havok (default: "
+        f"that of {variables})",
     )  # fmt: skip
     command.set_defaults(run=simulate_file)
 

@@ -182,7 +182,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
         options.engine_python = external.python_of(options.engine, options.engine_python or "")
         PYTHONS[options.engine] = options.engine_python
     elif options.engine_python:
-        others = " or ".join(f"--engine {engine}" for engine in programs())
+        others = " or ".join(f"--engine {key}" for key, row in ENGINES.items() if isinstance(row, Program))
         raise UsageError(f"--engine-python is for another engine; add {others}.")
     outputs = [Path(name) for name in (options.out, options.json) if name]
     for output in outputs:

@@ -24,6 +24,8 @@ from ..system import limits
 
 #: Seconds that an engine may take to read a scene, and for a time step, and that it waits for another scene.
 LOADING, STEPPING, WAITING = 120.0, 10.0, 60.0
+#: Bytes that a pipe holds, where the system lets it.
+PIPE = 1 << 20
 #: Processes that wait for another scene, by what started them, with the timer that ends them.
 _waiting: dict[Any, tuple[Child, Timer]] = {}
 
@@ -67,6 +69,8 @@ class Child:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stream, cwd=self.folder, bufsize=-1,
             env=external.environment(),
         )  # fmt: skip
+        for end in (self._process.stdin, self._process.stdout):
+            _widen(end)
         self._watch = limits.Watch(self._process.pid, self._process.kill, limits.memory(), limits.seconds())
         #: Also when it is lost, or when this process ends.
         self.close: Callable[[], object] = weakref.finalize(self, _end, self._process, self._watch, stream, self._kept)
@@ -122,7 +126,8 @@ class Child:
 
     def ask(self, do: str, arrays: pipe.Arrays | None = None, **header: Any) -> pipe.Message:
         """(header, arrays) of the answer. Raises EngineError, after which the child has ended."""
-        return self._asked(STEPPING, do, header, arrays or {})
+        seconds = LOADING if do == "reset" else limits.step_seconds(STEPPING)
+        return self._asked(seconds, do, header, arrays or {})
 
     def _asked(self, seconds: float, do: str, header: Mapping[str, Any], arrays: pipe.Arrays) -> pipe.Message:
         began = time.perf_counter()
@@ -154,13 +159,13 @@ class Child:
     def states(self, arrays: Mapping[str, Any], count: int) -> NDArray[np.float64]:
         """The states (count, 13) of an answer. Raises EngineError where it has none of this shape."""
         states = arrays.get("states")
-        if states is None or states.shape != (count, 13) or states.dtype != np.float64:
+        if states is None or states.shape != (count, 13) or states.dtype.kind != "f":
             self.close()
             raise EngineError(
                 f"{self._row.name} answers without the poses of {count} bodies, and was ended; update it, or choose "
                 "another engine."
             )
-        return np.asarray(states)
+        return np.asarray(states, np.float64)
 
     def _ended(self, seconds: float) -> EngineError:
         """Why there is no answer, in one sentence."""
@@ -172,7 +177,8 @@ class Child:
         self.close()
         if exceeded == "too long":
             return EngineError(
-                f"{name} has not answered for {seconds:g} s, and was ended; choose fewer bodies, or another engine."
+                f"{name} has not answered for {seconds:g} s, and was ended; choose fewer bodies or another engine, or "
+                f"set {limits.STEP} to more."
             )
         if exceeded:
             return EngineError(
@@ -180,6 +186,15 @@ class Child:
             )
         cause = external.cause(text) if "Traceback" in text else f"it ended with exit status {status}"
         return EngineError(external.sentence(self._row, self.scene, cause))
+
+
+def _widen(end: IO[bytes] | None) -> None:
+    """Let a pipe hold the states of many bodies: else each side waits for the other one in the middle of a message."""
+    with suppress(ImportError, AttributeError, OSError):
+        import fcntl
+
+        assert end is not None
+        fcntl.fcntl(end.fileno(), fcntl.F_SETPIPE_SZ, PIPE)
 
 
 def _end(process: subprocess.Popen[bytes], watch: limits.Watch, log: IO[bytes], folder: Any) -> None:

@@ -28,13 +28,13 @@ FAR = 1000.0
 class Matter(NamedTuple):
     """What a request to build holds as "scene", its arrays, and what of it is left out, as (prim, what).
 
-    Poses are [x, y, z, w, x, y, z]. bodies: weight (mass, center, moments, axes), damping (linear, angular), gravity as a
-    factor, shapes. statics: pose and shapes. A shape: kind ("box", "sphere", "capsule", "cylinder", "hull", "mesh"), pose
-    in the frame of its body, numbers (half edges; radius, and half height along Z), friction (static, dynamic),
+    Poses are [x, y, z, w, x, y, z]. bodies: weight (mass, center, moments, axes), damping (linear, angular), gravity as
+    a factor, shapes. statics: pose and shapes. A shape: kind ("box", "sphere", "capsule", "cylinder", "hull", "mesh"),
+    pose in the frame of its body, numbers (half edges; radius, and half height along Z), friction (static, dynamic),
     restitution, how both are combined, masks (member, meets); of hulls and meshes the points are the array "points_N"
-    and the triangles "triangles_N", N the number of the shape. joints: path, bodies as rows or -1, poses of both frames,
-    dofs (low, high, None without a limit; low > high is locked), drives, cone, distance, whether it is enabled and lets
-    its bodies collide. apart: pairs of rows that do not collide, statics after the bodies.
+    and the triangles "triangles_N", N the number at "points". joints: path, bodies as rows or -1, poses of both frames,
+    dofs (low, high, None without a limit; low > high is locked), drives, cone, distance, whether it is enabled and
+    lets its bodies collide. apart: pairs of rows that do not collide, statics after the bodies.
     """
 
     scene: dict[str, Any]
@@ -75,7 +75,7 @@ def _pose(place: Matrix) -> list[float]:
 
 
 def _shapes(
-    setup: Setup, colliders: Iterable[Prim], inverse: Matrix, geometries: Geometries, made: Matter, *, moves: bool
+    setup: Setup, colliders: Iterable[Prim], inverse: Any, geometries: Geometries, made: Matter, *, moves: bool
 ) -> list[dict[str, Any]]:
     """inverse: (4, 4) from the world to the frame of the body."""
     shapes = []
@@ -117,7 +117,7 @@ def _forms(prim: Prim, geometries: Geometries, rotation: Matrix, made: Matter, m
         if moves and approximation in ("none", "meshSimplification"):
             made.missing.append((prim, "the triangles, because it moves: its convex parts collide,"))
             parts = [engine.decompose(Surface(points, triangles), 32) for points, triangles in found]
-            found = [(np.asarray(part.points), _NONE) for part in sum(parts, [])]
+            found = [(np.asarray(part.points), _NONE) for group in parts for part in group]
         return [("mesh" if is_whole else "hull", [], np.eye(4), points, triangles) for points, triangles in found]
     if gprim is None and isinstance(geometry, SpherePoints):
         made.missing.append((prim, "the points"))

@@ -18,6 +18,8 @@ from typing import Any, Self
 
 #: Environment variables: gigabytes and seconds that a child of `--isolate` or a simulator may take.
 MEMORY, SECONDS = "USDPHYS_MEMORY", "USDPHYS_SECONDS"
+#: Environment variable: seconds in which a simulator has to answer for a time step.
+STEP = "USDPHYS_STEP_SECONDS"
 #: Part of the memory of the machine, or of its container, that a child may take; seconds, a day.
 _SHARE, _LONGEST = 0.8, 86400.0
 #: Seconds between two looks at a process.
@@ -43,6 +45,11 @@ def count(variable: str, otherwise: int) -> int:
     """The number of things in an environment variable, or another one where it has none."""
     text = os.environ.get(variable, "")
     return int(text) if text.isdecimal() and len(text) < 16 else otherwise
+
+
+def step_seconds(otherwise: float) -> float:
+    """Seconds that a simulator may take for a time step. otherwise: where nobody has chosen them."""
+    return _number(os.environ.get(STEP, "")) or otherwise
 
 
 def _number(text: str) -> float:

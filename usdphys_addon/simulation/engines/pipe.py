@@ -37,18 +37,18 @@ _SIZES = struct.Struct("<II")
 #: Bytes of a header and of all arrays that are believed.
 MOST = 1 << 28
 #: Types of arrays, as the header has them.
-_TYPES: dict[str, Any] = {"f8": np.dtype("<f8"), "i4": np.dtype("<i4")}
+_TYPES: dict[str, Any] = {"f8": np.dtype("<f8"), "f4": np.dtype("<f4"), "i4": np.dtype("<i4")}
 
 Arrays = Mapping[str, Any]
 Message = tuple[dict[str, Any], dict[str, Any]]
 
 
 def packed(header: Mapping[str, Any], arrays: Arrays | None = None) -> bytes:
-    """A message. Arrays of whole numbers are sent in 32 bits, others in 64."""
+    """A message. Arrays of whole numbers are sent in 32 bits, others with the bits that they have, 32 or 64."""
     listed, parts = [], []
     for name, content in (arrays or {}).items():
         array = np.asarray(content)
-        kind = "i4" if array.dtype.kind in "iu" else "f8"
+        kind = "i4" if array.dtype.kind in "iu" else "f4" if array.dtype == np.float32 else "f8"
         listed.append([name, kind, list(array.shape)])
         parts.append(array.astype(_TYPES[kind]).tobytes())
     text = json.dumps({**header, "arrays": listed}).encode()

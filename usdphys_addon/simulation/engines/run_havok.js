@@ -6,7 +6,7 @@
 // MODULES: a folder node_modules that has the package. Answers requests, see pipe.py; the scene is that of live/matter.py.
 "use strict";
 
-const { readFileSync, writeSync } = require("fs");
+const { readFileSync, readSync, writeSync } = require("fs");
 const { join } = require("path");
 
 const AXES = ["LINEAR_X", "LINEAR_Y", "LINEAR_Z", "ANGULAR_X", "ANGULAR_Y", "ANGULAR_Z", "LINEAR_DISTANCE"];
@@ -256,7 +256,7 @@ class Scene {
     }
 
     states() {
-        const { hp } = this, count = this.header.bodies.length, states = new Float64Array(13 * count);
+        const { hp } = this, count = this.header.bodies.length, states = new Float32Array(13 * count);
         for (let row = 0; row < count; row++) {
             states.set(this.pose(row), 13 * row);
             states.set(hp.HP_Body_GetLinearVelocity(this.bodies[row])[1], 13 * row + 7);
@@ -270,7 +270,7 @@ class Scene {
 function packed(header, arrays) {
     const listed = [], parts = [];
     for (const [name, array] of Object.entries(arrays)) {
-        listed.push([name, "f8", array.shape]);
+        listed.push([name, "f4", array.shape]);
         parts.push(Buffer.from(array.buffer, array.byteOffset, array.byteLength));
     }
     const text = Buffer.from(JSON.stringify({ ...header, arrays: listed })), body = Buffer.concat(parts);
@@ -292,6 +292,22 @@ function unpacked(text, body) {
     return [header, arrays];
 }
 
+// So many bytes of the standard input; null at its end.
+function received(count) {
+    const bytes = Buffer.alloc(count);
+    for (let start = 0; start < count; ) {
+        try {
+            const got = readSync(0, bytes, start, count - start, null);
+            if (got === 0) return null;
+            start += got;
+        } catch (error) {
+            if (error.code === "EOF") return null;
+            if (error.code !== "EAGAIN") throw error;
+        }
+    }
+    return bytes;
+}
+
 function send(message) {
     for (let start = 0; start < message.length; ) {
         try {
@@ -309,30 +325,26 @@ async function main() {
     const folder = join(modules, "@babylonjs", "havok", "lib", "umd");
     const HavokPhysics = require(join(folder, "HavokPhysics_umd.js"));
     const hp = await HavokPhysics({ wasmBinary: readFileSync(join(folder, "HavokPhysics.wasm")) });
-    let scene = null, kept = Buffer.alloc(0);
-    for await (const chunk of process.stdin) {
-        kept = kept.length ? Buffer.concat([kept, chunk]) : chunk;
-        while (kept.length >= 8) {
-            const [text, body] = [kept.readUInt32LE(0), kept.readUInt32LE(4)];
-            if (kept.length < 8 + text + body) break;
-            const whole = kept.subarray(8, 8 + text + body);
-            kept = kept.subarray(8 + text + body);
-            const began = performance.now();
-            let answer;
-            try {
-                const [header, arrays] = unpacked(whole.subarray(0, text), whole.subarray(text));
-                if (header.do === "build") {
-                    scene?.close();
-                    scene = new Scene(hp);
-                }
-                const [told, states] = scene[header.do](header, arrays);
-                answer = packed({ ...told, spent: performance.now() - began }, states);
-            } catch (error) {
-                console.error(error);
-                answer = packed({ error: `Error: ${error.message}` }, {});
+    let scene = null;
+    // Without waiting in a loop of events, which costs milliseconds.
+    for (let sizes = received(8); sizes !== null; sizes = received(8)) {
+        const text = received(sizes.readUInt32LE(0)), body = received(sizes.readUInt32LE(4));
+        if (text === null || body === null) return;
+        const began = performance.now();
+        let answer;
+        try {
+            const [header, arrays] = unpacked(text, body);
+            if (header.do === "build") {
+                scene?.close();
+                scene = new Scene(hp);
             }
-            send(answer);
+            const [told, states] = scene[header.do](header, arrays);
+            answer = packed({ ...told, spent: performance.now() - began }, states);
+        } catch (error) {
+            console.error(error);
+            answer = packed({ error: `Error: ${error.message}` }, {});
         }
+        send(answer);
     }
 }
 

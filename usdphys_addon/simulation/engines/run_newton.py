@@ -294,6 +294,9 @@ class Live(Scene):  # type: ignore[misc,unused-ignore]
         self._targets = [loaded.control.joint_target_q.numpy().copy(),
                          loaded.control.joint_target_qd.numpy().copy()] if model.joint_count else []  # fmt: skip
         self._gravity = model.gravity.numpy().copy()
+        # What is compiled for the first step takes longer than a step may.
+        loaded.step()
+        loaded.begin()
         takes = {"bodies": list(model.body_label), "takes": ["drives", "gravity"], "joints": list(self._joints)}
         return takes, {"states": self._states()}
 
@@ -399,7 +402,7 @@ class Live(Scene):  # type: ignore[misc,unused-ignore]
         state = self._loaded.now
         if not self._loaded.model.body_count:
             return np.zeros((0, 13))
-        poses, speeds = state.body_q.numpy().astype(float), state.body_qd.numpy().astype(float)
+        poses, speeds = state.body_q.numpy(), state.body_qd.numpy()
         return np.concatenate([poses[:, :3], poses[:, 6:], poses[:, 3:6], speeds], axis=1)
 
 

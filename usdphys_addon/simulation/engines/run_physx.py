@@ -197,7 +197,8 @@ class Live(Scene):  # type: ignore[misc,unused-ignore]
         states = self._scene.read(STATE)
         states[:, 3:7] = np.roll(states[:, 3:7], 1, axis=1)
         self._last = states
-        return states
+        # As PhysX has them.
+        return states.astype(np.float32)
 
 
 @cache
