@@ -189,6 +189,17 @@ def test_a_file_gets_parts_beside_its_moving_colliders(
     assert not stage.GetPrimAtPath("/World/Standing_part")
 
 
+def test_a_batch_decomposes_a_library(stage_file: Path, tmp_path: Path) -> None:
+    job = {"op": "decompose", "in": str(stage_file), "out": str(tmp_path / "made" / "parts.usda"),
+           "options": {"error": "5%"}}  # fmt: skip
+    (tmp_path / "jobs.jsonl").write_text(json.dumps(job))
+    assert run("batch", str(tmp_path / "jobs.jsonl"), "--out", str(tmp_path / "done.jsonl"), "--workers", "1") == 0
+    assert (tmp_path / "made" / "parts.usda").is_file()
+    refused = {**job, "options": {"coacd_python": "/bin/sh"}}
+    (tmp_path / "jobs.jsonl").write_text(json.dumps(refused))
+    assert run("batch", str(tmp_path / "jobs.jsonl"), "--out", str(tmp_path / "more.jsonl")) != 0
+
+
 def test_a_file_gets_the_settings_of_simulators(stage_file: Path, tmp_path: Path) -> None:
     target = tmp_path / "settings.usda"
     assert run("decompose", str(stage_file), str(target), "--error", "0.05", "--form", "settings",

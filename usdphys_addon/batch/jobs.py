@@ -20,15 +20,16 @@ from .worker import is_url
 #: What a job does, and the keys of its files.
 OPERATIONS: Mapping[str, tuple[str, ...]] = {
     "convert": ("in", "out"), "validate": ("in",), "inspect": ("in",), "simulate": ("in", "out", "json"),
+    "decompose": ("in", "out"),
 }  # fmt: skip
-_NEEDED: Mapping[str, tuple[str, ...]] = {"convert": ("in", "out")}
+_NEEDED: Mapping[str, tuple[str, ...]] = {"convert": ("in", "out"), "decompose": ("in", "out")}
 #: Keys of a job, and options that a job cannot set.
 _KEYS = frozenset({"id", "op", "in", "out", "json", "options"})
 _TAKEN = frozenset({"out", "json", "isolate", "debug", "help"})
 #: Options whose values are names of files.
 _FILES = frozenset({"onto", "srdf"})
 #: Options that name a program: a file of jobs, which can come from others, runs none.
-_PROGRAMS = frozenset({"engine-python"})
+_PROGRAMS = frozenset({"engine-python", "coacd-python"})
 _OPTION = re.compile(r"[a-z][a-z-]*\Z")
 
 
@@ -118,7 +119,7 @@ def job_of(value: object) -> Job:
         raise InputError("'id' is a text.")
     flags = [flag for name, setting in options.items() for flag in _flags(str(name), setting)]
     flags += [f"--{key}={files[key]}" for key in ("out", "json") if op == "simulate" and key in files]
-    named = [files["in"], *([files["out"]] if op == "convert" else [])]
+    named = [files["in"], *([files["out"]] if "out" in _NEEDED.get(op, ()) else [])]
     arguments = (op, *flags, "--", *named)
     outputs = tuple(files[key] for key in ("out", "json") if key in files)
     digest = hashlib.blake2b(json.dumps(arguments).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

@@ -73,5 +73,5 @@ def decompose_file(options: argparse.Namespace) -> int:
             f"{row['mesh']}  parts={row['parts']}  missing={row['missing']:.1%}  added={row['extra']:.1%}  "
             f"distance={row['distance']:.3g} m" + ("" if row["fits"] else "  more than the error that is allowed")
         )
-    summarise(options, f"{options.output}: convex parts for {counted(len(rows), 'mesh')}")
+    summarise(options, f"{options.output}: convex parts for {counted(len(rows), 'collider')}")
     return 0

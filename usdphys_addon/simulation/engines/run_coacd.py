@@ -22,7 +22,7 @@ def main() -> None:
     coacd.set_log_level("error")
     parts = coacd.run_coacd(given, threshold=float(threshold), max_ch_vertex=CORNERS, decimate=True, seed=1)
     with Path(target).open("wb") as stream:
-        np.savez(stream, **{f"part{number}": np.asarray(points, float) for number, (points, _) in enumerate(parts)})
+        np.savez(stream, *(np.asarray(points, float) for points, _ in parts))
 
 
 if __name__ == "__main__":
