@@ -10,6 +10,7 @@ from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, Float
 from ..usdphys_addon.core.words import counted, phrase
 from . import needs
 from .outcome import draw_rows, finish
+from .stepped import Stepped
 
 _TURNED = "Turn a collider if that makes it smaller. Off: its axes are the axes of the object"
 _MARGIN = "Length by which the colliders are larger than the mesh on all sides"
@@ -60,7 +61,7 @@ class USDPHYS_OT_compound_from_selection(_OnSelection, bpy.types.Operator):
         return f"'{outcome.body}' holds the compound; {counted(outcome.count, 'new collider')}"
 
 
-class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
+class USDPHYS_OT_make_collider_objects(Stepped, _OnSelection, bpy.types.Operator):
     """Make separate wire objects as colliders of the selected objects, in the collection "Physics Colliders". They can
     be edited apart from the visible mesh. The selected objects lose their own colliders"""
 
@@ -74,14 +75,40 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
     most = IntProperty(
         name="Most Parts", description="Largest number of convex parts of a decomposition", default=16, min=1, max=256
     )
+    method = EnumProperty(
+        name="Method", items=items_of("method of a decomposition"), description="What makes the convex parts"
+    )
+    error = FloatProperty(
+        name="Largest Error", min=0.0, max=1000.0, soft_max=50.0, subtype="PERCENTAGE", precision=1,
+        description="Make the fewest parts whose missing and added volume is at most this part of the volume of the "
+        "mesh, and report how well they fit. 0: make at most as many parts as set",
+    )  # fmt: skip
     replace = BoolProperty(name="Replace", description=_REPLACE, default=True)
+    cancelled = phrase("The decomposition was cancelled; the scene is as it was")
 
     def draw(self, _context: bpy.types.Context) -> None:
         own = {
             "BOX": ("oriented",), "CAPSULE": ("axis", "oriented"), "CYLINDER": ("axis", "oriented"),
-            "DECOMPOSITION": ("most",),
+            "DECOMPOSITION": ("method", "error") if self.error else ("method", "error", "most"),
         }  # fmt: skip
         draw_rows(self, "kind", "margin", *own.get(self.kind, ()), "replace")
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        from ..usdphys_addon.authoring import collider_edits
+        from ..usdphys_addon.simulation import convex_parts
+
+        if self.kind != "DECOMPOSITION" or not (self.error or self.method == "precise"):
+            return super().execute(context)
+        wanted = convex_parts.Wanted(self.method, self.error / 100.0, self.most)  # type: ignore[arg-type]
+        return self.run(context, collider_edits.decompose_steps(
+            context, list(context.selected_objects), wanted, margin=self.margin, replace=self.replace
+        ))  # fmt: skip
+
+    def done(self, result: Any) -> set[Any]:
+        return finish(self, self.result_text(result), result.notes)
+
+    def progress(self, fraction: Any) -> str:
+        return phrase("Convex parts ({done:.0%})    Esc: cancel", done=float(fraction))
 
     def edit_selection(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
@@ -93,7 +120,8 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
 
     def result_text(self, outcome: Any) -> str:
         replaced = f", {outcome.replaced} replaced" if outcome.replaced else ""
-        return f"Made {counted(outcome.count, 'collider object')}{replaced}"
+        fits = f". {'; '.join(outcome.fits)}" if outcome.fits else ""
+        return f"Made {counted(outcome.count, 'collider object')}{replaced}{fits}"
 
 
 class USDPHYS_OT_split_loose(_OnSelection, bpy.types.Operator):

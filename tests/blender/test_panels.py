@@ -1435,7 +1435,7 @@ def drawn_operator(idname: str, area: str = "FILE_BROWSER", opened: Any = (), **
     ("kind", "fields"),
     [
         ("BOX", ["oriented"]), ("SPHERE", []), ("CAPSULE", ["axis", "oriented"]), ("CYLINDER", ["axis", "oriented"]),
-        ("HULL", []), ("DECOMPOSITION", ["most"]),
+        ("HULL", []), ("DECOMPOSITION", ["method", "error", "most"]),
     ],
 )  # fmt: skip
 def test_collider_objects_ask_for_what_their_kind_takes(kind, fields):

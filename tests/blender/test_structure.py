@@ -13,9 +13,12 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 from pxr import UsdGeom
+from usdphys_ext.usdphys_addon.authoring import collider_edits
 from usdphys_ext.usdphys_addon.bridge import property_values
 from usdphys_ext.usdphys_addon.core import fitting, frames, mass
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
+from usdphys_ext.usdphys_addon.core.steps import finished
+from usdphys_ext.usdphys_addon.simulation import convex_parts
 
 from . import scenes
 from .scenes import placed, select, world_of
@@ -759,3 +762,44 @@ def test_snapshot_brings_all_back():
     assert not copy.is_property_set("height") and copy.filtered_pairs.filtered_pairs[0].object == other
     property_values.unset_all(copy)
     assert not copy.mass.is_applied and not copy.is_property_set("radius")
+
+
+def test_a_decomposition_makes_the_fewest_parts_that_an_error_allows_and_says_how_well_they_fit():
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    # An L of volume 3, whose hull adds a sixth.
+    outline = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
+    points = [(x, y, z) for z in (0, 1) for x, y in outline]
+    faces = [(5, 4, 3, 2, 1, 0), (6, 7, 8, 9, 10, 11), *((n, (n + 1) % 6, (n + 1) % 6 + 6, n + 6) for n in range(6))]
+    mesh = bpy.data.meshes.new("L")
+    mesh.from_pydata(points, [], faces)
+    angle = bpy.data.objects.new("L", mesh)
+    bpy.context.scene.collection.objects.link(angle)
+    counts = {}
+    for error in (25.0, 5.0):
+        bpy.ops.object.select_all(action="DESELECT")
+        angle.select_set(True)
+        bpy.context.view_layer.objects.active = angle
+        assert bpy.ops.usdphys.make_collider_objects(kind="DECOMPOSITION", error=error) == {"FINISHED"}
+        counts[error] = len([obj for obj in bpy.data.objects if obj is not angle])
+    assert counts == {25.0: 1, 5.0: 2}
+    steps = collider_edits.decompose_steps(bpy.context, [angle], convex_parts.Wanted(error=0.05))
+    (fits,) = finished(steps).fits
+    assert fits.startswith("'L': 2 parts, 0.0% missing, 0.")
+
+
+def test_a_decomposition_that_is_left_changes_nothing():
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.mesh.primitive_torus_add(major_segments=24, minor_segments=8)
+    before = {obj.name for obj in bpy.data.objects}
+    steps = collider_edits.decompose_steps(bpy.context, [bpy.context.object], convex_parts.Wanted(error=0.1))
+    next(steps)
+    steps.close()
+    assert {obj.name for obj in bpy.data.objects} == before
+
+
+def test_a_precise_decomposition_without_coacd_says_how_to_get_it(monkeypatch):
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.mesh.primitive_torus_add(major_segments=24, minor_segments=8)
+    monkeypatch.setenv(convex_parts.VARIABLE, "/no/such/python")
+    with pytest.raises(RuntimeError, match="is not a program"):
+        bpy.ops.usdphys.make_collider_objects(kind="DECOMPOSITION", method="precise")

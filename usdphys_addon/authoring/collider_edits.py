@@ -21,6 +21,8 @@ from ..core.errors import InputError, MissingDependencyError
 from ..core.fitting import Surface
 from ..core.primitives import Primitive
 from ..core.schemas import usd_geom
+from ..core.steps import Steps
+from ..simulation import convex_parts
 from ..simulation.engine import preview_engine
 
 #: Values of a collider's `shape` by their schema.
@@ -37,12 +39,16 @@ _IN_SPACE = ("center_of_mass", "diagonal_inertia", "principal_axes")
 
 @dataclass(slots=True)
 class EditCounts:
-    """count: colliders made or changed. body: name of the body. replaced: objects removed. notes: sentences."""
+    """count: colliders made or changed. body: name of the body. replaced: objects removed. notes: sentences.
+
+    fits: of each decomposition, how well its parts fit.
+    """
 
     count: int = 0
     body: str = ""
     replaced: int = 0
     notes: list[str] = field(default_factory=list)
+    fits: list[str] = field(default_factory=list)
 
 
 # --------------------------------------------------------------------------- selection
@@ -391,6 +397,31 @@ def make_collider_objects(
     for obj, surface, world in _with_surface(context, objects, outcome):
         seen = surface.moved(fitting.stretch(world))
         planned.append((obj, world, _parts_of(obj, seen, kind, margin, axis, turned and _keeps(world), most)))
+    _make(context, planned, replace, outcome)
+    return outcome
+
+
+def decompose_steps(
+    context: Context, objects: Sequence[Object], wanted: convex_parts.Wanted, *, margin: float = 0.0,
+    replace: bool = True,
+) -> Steps[EditCounts]:  # fmt: skip
+    """Make collider objects of the convex parts of meshes, step by step.
+
+    margin: Blender units. replace: remove collider objects of an earlier call. Raises InputError and
+    MissingDependencyError before anything is changed; closing the steps changes nothing.
+    """
+    outcome = EditCounts()
+    planned = []
+    scale = float(context.scene.unit_settings.scale_length) or 1.0
+    for obj, surface, world in _with_surface(context, objects, outcome):
+        try:
+            parts, misfit = yield from convex_parts.split(surface.moved(fitting.stretch(world)), wanted)
+        except InputError as error:
+            raise InputError(f"'{obj.name}' cannot be decomposed: {error}".rstrip(".") + ".") from error
+        fits = misfit._replace(distance=misfit.distance * scale)
+        outcome.fits.append(f"'{obj.name}': {convex_parts.described(parts, fits)}")
+        grown = [fitting.hull(part.points, margin) or part for part in parts] if margin else parts
+        planned.append((obj, world, [_Part(surface=part) for part in grown]))
     _make(context, planned, replace, outcome)
     return outcome
 

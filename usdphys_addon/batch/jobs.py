@@ -20,16 +20,18 @@ from .worker import is_url
 #: What a job does, and the keys of its files.
 OPERATIONS: Mapping[str, tuple[str, ...]] = {
     "convert": ("in", "out"), "validate": ("in",), "inspect": ("in",), "simulate": ("in", "out", "json"),
-    "prove": ("in", "json"), "report": ("in", "out"),
+    "prove": ("in", "json"), "report": ("in", "out"), "decompose": ("in", "out"),
 }  # fmt: skip
-_NEEDED: Mapping[str, tuple[str, ...]] = {"convert": ("in", "out"), "report": ("in", "out")}
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "convert": ("in", "out"), "decompose": ("in", "out"), "report": ("in", "out"),
+}  # fmt: skip
 #: Keys of a job, and options that a job cannot set.
 _KEYS = frozenset({"id", "op", "in", "out", "json", "options"})
 _TAKEN = frozenset({"out", "json", "isolate", "debug", "help", "index", "junit", "o", "stamp"})
 #: Options whose values are names of files.
 _FILES = frozenset({"against", "expect", "onto", "srdf"})
 #: Options that name a program: a file of jobs, which can come from others, runs none.
-_PROGRAMS = frozenset({"engine-python"})
+_PROGRAMS = frozenset({"engine-python", "coacd-python"})
 _OPTION = re.compile(r"[a-z][a-z-]*\Z")
 
 
@@ -120,7 +122,7 @@ def job_of(value: object) -> Job:
     flags = [flag for name, setting in options.items() for flag in _flags(str(name), setting)]
     flags += [f"--{key}={files[key]}" for key in ("out", "json") if op in ("simulate", "prove") and key in files]
     flags += [f"-o{files['out']}"] if op == "report" else []
-    named = [files["in"], *([files["out"]] if op == "convert" else [])]
+    named = [files["in"], *([files["out"]] if op in ("convert", "decompose") else [])]
     arguments = (op, *flags, "--", *named)
     outputs = tuple(files[key] for key in ("out", "json") if key in files)
     digest = hashlib.blake2b(json.dumps(arguments).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

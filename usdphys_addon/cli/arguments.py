@@ -16,6 +16,7 @@ from ..core.qualities import NORMAL, QUALITY_TEXTS
 from ..simulation.engine import ENGINES, PREVIEW, Program
 from ..system.console import say, warn
 from .convert import FORMS, convert_file
+from .decompose import decompose_file, share
 from .diff import diff_files
 from .many import run_batch, serve_jobs
 from .merge import merge_files
@@ -213,6 +214,7 @@ _COMMANDS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "report": lambda command: command.set_defaults(run=report_file),
     "merge": lambda command: command.set_defaults(run=merge_files),
     "tetmesh": lambda command: command.set_defaults(run=fill_file),
+    "decompose": lambda command: command.set_defaults(run=decompose_file),
 }  # fmt: skip
 
 
@@ -276,5 +278,5 @@ def _air(text: str) -> Air:
 #: Types of arguments, by their name in arguments.toml.
 _TYPES: dict[str, Callable[[str], Any]] = {
     "count": _count, "unit": _unit, "patience": _patience, "retries": _retries, "frame_rate": _frame_rate,
-    "positive": _positive, "int": int, "air": _air,
+    "positive": _positive, "int": int, "air": _air, "share": share,
 }  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
@@ -295,8 +295,14 @@ class Engine(Protocol):
         return []
 
     @staticmethod
-    def decompose(surface: Surface, most: int) -> list[Surface]:
-        """At most `most` convex parts that fill a mesh. Raises InputError if it is flat."""
+    def decompose(
+        surface: Surface, most: int, pieces: Sequence[Surface] | None = None,
+        error: Callable[[Sequence[Surface]], float] | None = None, tolerance: float = 0.0,
+    ) -> list[Surface]:  # fmt: skip
+        """Convex parts that fill a mesh: at most `most`, or the fewest whose error is within a tolerance.
+
+        pieces: convex parts that another program has made, to be joined. Raises InputError if the mesh is flat.
+        """
         return [surface]
 
 

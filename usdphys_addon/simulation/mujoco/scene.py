@@ -1038,8 +1038,8 @@ class MujocoScene(Engine):
         return preview_engine().surfaces_of(prim, geometry, rotation)
 
     @staticmethod
-    def decompose(surface: Surface, most: int) -> list[Surface]:
-        return preview_engine().decompose(surface, most)
+    def decompose(surface: Surface, most: int, *more: Any, **options: Any) -> list[Surface]:
+        return preview_engine().decompose(surface, most, *more, **options)
 
 
 def _bits(mask: CollisionMask, pushes: bool) -> tuple[int, int]:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,24 +16,22 @@ from ...core.model import Mesh
 from . import shapes
 
 
-def decompose(surface: Surface, most: int = 16) -> list[Surface]:
+def decompose(
+    surface: Surface, most: int = 16, pieces: Sequence[Surface] | None = None,
+    error: Callable[[Sequence[Surface]], float] | None = None, tolerance: float = 0.0,
+) -> list[Surface]:  # fmt: skip
     """At most `most` convex parts that fill a mesh; parts with a nearly convex union are merged.
 
-    Raises InputError if the mesh is flat or cannot be decomposed.
+    error: with it, the fewest parts whose error is within the tolerance, however many these are; the finest where none
+    are. pieces: parts of another program in the place of Rapier's. Raises InputError if the mesh is flat or cannot be
+    decomposed.
     """
     whole = hull(surface.points)
     if whole is None:
         raise InputError("it is flat; choose a box or give it a thickness")
     if abs(whole.volume - surface.volume) <= _CONVEX * whole.volume:
         return [whole]
-    try:
-        shape: Any = shapes.decomposition(Mesh(surface.points, surface.triangles))
-    except (ValueError, rapier3d.RapierError) as error:
-        raise InputError(f"it cannot be split into convex parts ({error})") from error
-    compound = shape.as_compound() if shape is not None else None
-    pieces = [part.as_convex_polyhedron() for _, part in compound.shapes()] if compound is not None else []
-    made = [hull(np.asarray(piece.points, float)) for piece in pieces if piece is not None]
-    parts = [part for part in made if part is not None]
+    parts = list(pieces) if pieces is not None else _pieces(surface)
 
     def quick_hull(points: Points) -> Surface | None:
         try:
@@ -44,7 +43,27 @@ def decompose(surface: Surface, most: int = 16) -> list[Surface]:
         corners, triangles = polyhedron.to_trimesh()
         return Surface(np.asarray(corners, float), np.asarray(triangles, np.int64).reshape(-1, 3))
 
-    return _joined(parts, most, whole.volume, quick_hull) if parts else [whole]
+    if not parts:
+        return [whole]
+    if error is None:
+        for joined, growth in _stages(parts, quick_hull):
+            if len(joined) <= most and growth > _GROWTH * whole.volume:
+                break
+        return joined
+    stages = [joined for joined, _ in _stages(parts, quick_hull)]
+    return next((joined for joined in reversed(stages) if error(joined) <= tolerance), stages[0])
+
+
+def _pieces(surface: Surface) -> list[Surface]:
+    """Rapier's convex parts of a mesh."""
+    try:
+        shape: Any = shapes.decomposition(Mesh(surface.points, surface.triangles))
+    except (ValueError, rapier3d.RapierError) as error:
+        raise InputError(f"it cannot be split into convex parts ({error})") from error
+    compound = shape.as_compound() if shape is not None else None
+    pieces = [part.as_convex_polyhedron() for _, part in compound.shapes()] if compound is not None else []
+    made = [hull(np.asarray(piece.points, float)) for piece in pieces if piece is not None]
+    return [part for part in made if part is not None]
 
 
 #: Relative to the volume of the mesh's hull. _CONVEX: a mesh with a smaller difference to it is convex. _GROWTH: two
@@ -52,8 +71,10 @@ def decompose(surface: Surface, most: int = 16) -> list[Surface]:
 _CONVEX, _GROWTH = 1e-3, 0.005
 
 
-def _joined(parts: list[Surface], most: int, size: float, make: Callable[[Points], Surface | None]) -> list[Surface]:
-    """Merge the pair that adds the least volume, while that is below _GROWTH or there are more than `most` parts."""
+def _stages(
+    parts: list[Surface], make: Callable[[Points], Surface | None]
+) -> Iterator[tuple[list[Surface], float]]:  # fmt: skip
+    """(parts, volume that the next merge adds) after each merge of the pair that adds the least, down to one part."""
     alive: dict[int, Surface] = dict(enumerate(parts))
     volumes = {index: part.volume for index, part in alive.items()}
     costs: dict[tuple[int, int], tuple[float, Surface]] = {}
@@ -69,8 +90,7 @@ def _joined(parts: list[Surface], most: int, size: float, make: Callable[[Points
     while costs:
         pair = min(costs, key=lambda each: costs[each][0])
         growth, both = costs[pair]
-        if len(alive) <= most and growth > _GROWTH * size:
-            break
+        yield list(alive.values()), growth
         number = max(alive) + 1
         for index in pair:
             del alive[index], volumes[index]
@@ -79,4 +99,4 @@ def _joined(parts: list[Surface], most: int, size: float, make: Callable[[Points
         for other in alive:
             if other != number:
                 cost(number, other)
-    return list(alive.values())
+    yield list(alive.values()), math.inf
