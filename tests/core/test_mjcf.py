@@ -457,6 +457,24 @@ def test_a_mesh_with_a_point_that_is_nowhere_is_left_out_by_name(tmp_path: Path,
     assert "nan" not in made.read_text() and "inf" not in made.read_text() and "<mesh" not in made.read_text()
 
 
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_mesh_of_less_than_four_points_is_a_thin_box(tmp_path: Path, count: int) -> None:
+    from pxr import UsdGeom, UsdPhysics
+
+    stage = usd_read.Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    mesh = UsdGeom.Mesh.Define(stage, "/w/sliver")
+    mesh.CreatePointsAttr([(0, 0, 0), (2, 0, 0), (0, 2, 0)][:count])
+    mesh.CreateFaceVertexCountsAttr([3])
+    mesh.CreateFaceVertexIndicesAttr([0, 1 % count, 2 % count])
+    UsdPhysics.CollisionAPI.Apply(mesh.GetPrim())
+    source, made = tmp_path / "a.usda", tmp_path / "a.xml"
+    stage.GetRootLayer().Export(str(source))
+    assert cli.main(["convert", str(source), str(made)]) == 0
+    model, _ = judged(made.read_text())
+    assert sorted(model.geom("sliver").size)[0] == pytest.approx(0.001)
+
+
 # --------------------------------------------------------------------------- several servos, filters, ratios, proofs
 
 

@@ -987,7 +987,9 @@ def _rigid(world: Floats) -> Floats:
 def _flat_box(points: Floats) -> tuple[Floats, Floats] | None:
     """(half lengths (3,), pose (4, 4)) of the box about points (n, 3) in a plane; None for points in space."""
     middle = points.mean(axis=0)
-    _, sizes, axes = np.linalg.svd(points - middle, full_matrices=False)
+    # One or two points have no three axes: the middle is added.
+    around = np.pad(points - middle, ((0, max(0, 3 - len(points))), (0, 0)))
+    _, sizes, axes = np.linalg.svd(around, full_matrices=False)
     if sizes[-1] > 1e-6 * max(float(sizes[0]), 1e-30):
         return None
     turn = np.asarray(axes).T
