@@ -457,6 +457,28 @@ def test_a_mesh_with_a_point_that_is_nowhere_is_left_out_by_name(tmp_path: Path,
     assert "nan" not in made.read_text() and "inf" not in made.read_text() and "<mesh" not in made.read_text()
 
 
+@pytest.mark.parametrize("kind", ["Mesh", "Cube"])
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_what_is_only_seen_and_has_no_place_is_left_out_by_name(tmp_path, capsys, kind: str, number: float) -> None:
+    from pxr import UsdGeom, UsdPhysics
+
+    stage = usd_read.Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    seen = getattr(UsdGeom, kind).Define(stage, "/w/lost")
+    if kind == "Mesh":
+        seen.CreatePointsAttr([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])
+        seen.CreateFaceVertexCountsAttr([3, 3, 3, 3])
+        seen.CreateFaceVertexIndicesAttr([0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3])
+        seen.CreateNormalsAttr([(0, 0, 1)] * 4)
+    seen.AddScaleOp().Set((1, number, 1))
+    UsdPhysics.CollisionAPI.Apply(UsdGeom.Sphere.Define(stage, "/w/ball").GetPrim())
+    source, made = tmp_path / "a.usda", tmp_path / "a.xml"
+    stage.GetRootLayer().Export(str(source))
+    assert cli.main(["convert", str(source), str(made)]) == 0
+    assert "lost" not in made.read_text() and "nan" not in made.read_text()
+    assert "'lost'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_a_mesh_of_less_than_four_points_is_a_thin_box(tmp_path: Path, count: int) -> None:
     from pxr import UsdGeom, UsdPhysics
