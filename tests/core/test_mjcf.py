@@ -479,6 +479,32 @@ def test_what_is_only_seen_and_has_no_place_is_left_out_by_name(tmp_path, capsys
     assert "'lost'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("kind", ["float", "string[]", "float[]", "asset"])
+@pytest.mark.parametrize("word", ["primvars:displayColor", "points", "normals", "faceVertexCounts"])
+def test_geometry_of_another_type_than_usd_asks_for_does_not_stop_the_rest(tmp_path, word: str, kind: str) -> None:
+    value = {"float": "1.5", "string[]": '["a"]', "float[]": "[1, 2]", "asset": "@a@"}[kind]
+    values = {"points": ("point3f[]", "[(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]"),
+              "faceVertexCounts": ("int[]", "[3, 3, 3, 3]"),
+              "faceVertexIndices": ("int[]", "[0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3]"), word: (kind, value)}  # fmt: skip
+    lines = "".join(f"    {one} {name} = {text}\n" for name, (one, text) in values.items())
+    source, made = tmp_path / "a.usda", tmp_path / "a.xml"
+    source.write_text(f"""#usda 1.0
+(
+    metersPerUnit = 1
+)
+def Mesh "seen"
+{{
+{lines}}}
+def Sphere "ball" (
+    prepend apiSchemas = ["PhysicsCollisionAPI"]
+)
+{{
+}}
+""")
+    assert cli.main(["convert", str(source), str(made)]) == 0
+    assert 'name="ball"' in made.read_text()
+
+
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_a_mesh_of_less_than_four_points_is_a_thin_box(tmp_path: Path, count: int) -> None:
     from pxr import UsdGeom, UsdPhysics
