@@ -287,12 +287,22 @@ def test_a_package_that_would_write_outside_of_itself_is_refused(tmp_path: Path,
         packages.check(path)
 
 
+@pytest.mark.parametrize("size", [0, 1, 30])
+def test_a_package_that_is_cut_off_is_an_output_that_could_not_be_written(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "asset.usdz"
+    with zipfile.ZipFile(path, "w") as package:
+        package.writestr("a.usda", WHOLE)
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(OutputError, match=r"'out.usdz' could not be written completely \(is the disk full\?\)"):
+        packages.cleaned(path, Path("out.usdz"))
+
+
 def test_a_compressed_package_is_refused_and_one_of_whole_layers_is_not(tmp_path: Path) -> None:
     path = tmp_path / "asset.usdz"
     with zipfile.ZipFile(path, "w") as package:
         package.writestr("sub/a.usda", WHOLE)
     packages.check(path)
-    assert packages.cleaned(path) == []
+    assert packages.cleaned(path, path) == []
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
         package.writestr("a.usda", WHOLE)
     with pytest.raises(InputError, match="compressed or encrypted"):

@@ -457,6 +457,72 @@ def test_a_mesh_with_a_point_that_is_nowhere_is_left_out_by_name(tmp_path: Path,
     assert "nan" not in made.read_text() and "inf" not in made.read_text() and "<mesh" not in made.read_text()
 
 
+@pytest.mark.parametrize("kind", ["Mesh", "Cube"])
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_what_is_only_seen_and_has_no_place_is_left_out_by_name(tmp_path, capsys, kind: str, number: float) -> None:
+    from pxr import UsdGeom, UsdPhysics
+
+    stage = usd_read.Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    seen = getattr(UsdGeom, kind).Define(stage, "/w/lost")
+    if kind == "Mesh":
+        seen.CreatePointsAttr([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])
+        seen.CreateFaceVertexCountsAttr([3, 3, 3, 3])
+        seen.CreateFaceVertexIndicesAttr([0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3])
+        seen.CreateNormalsAttr([(0, 0, 1)] * 4)
+    seen.AddScaleOp().Set((1, number, 1))
+    UsdPhysics.CollisionAPI.Apply(UsdGeom.Sphere.Define(stage, "/w/ball").GetPrim())
+    source, made = tmp_path / "a.usda", tmp_path / "a.xml"
+    stage.GetRootLayer().Export(str(source))
+    assert cli.main(["convert", str(source), str(made)]) == 0
+    assert "lost" not in made.read_text() and "nan" not in made.read_text()
+    assert "'lost'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["float", "string[]", "float[]", "asset"])
+@pytest.mark.parametrize("word", ["primvars:displayColor", "points", "normals", "faceVertexCounts"])
+def test_geometry_of_another_type_than_usd_asks_for_does_not_stop_the_rest(tmp_path, word: str, kind: str) -> None:
+    value = {"float": "1.5", "string[]": '["a"]', "float[]": "[1, 2]", "asset": "@a@"}[kind]
+    values = {"points": ("point3f[]", "[(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]"),
+              "faceVertexCounts": ("int[]", "[3, 3, 3, 3]"),
+              "faceVertexIndices": ("int[]", "[0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3]"), word: (kind, value)}  # fmt: skip
+    lines = "".join(f"    {one} {name} = {text}\n" for name, (one, text) in values.items())
+    source, made = tmp_path / "a.usda", tmp_path / "a.xml"
+    source.write_text(f"""#usda 1.0
+(
+    metersPerUnit = 1
+)
+def Mesh "seen"
+{{
+{lines}}}
+def Sphere "ball" (
+    prepend apiSchemas = ["PhysicsCollisionAPI"]
+)
+{{
+}}
+""")
+    assert cli.main(["convert", str(source), str(made)]) == 0
+    assert 'name="ball"' in made.read_text()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_mesh_of_less_than_four_points_is_a_thin_box(tmp_path: Path, count: int) -> None:
+    from pxr import UsdGeom, UsdPhysics
+
+    stage = usd_read.Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    mesh = UsdGeom.Mesh.Define(stage, "/w/sliver")
+    mesh.CreatePointsAttr([(0, 0, 0), (2, 0, 0), (0, 2, 0)][:count])
+    mesh.CreateFaceVertexCountsAttr([3])
+    mesh.CreateFaceVertexIndicesAttr([0, 1 % count, 2 % count])
+    UsdPhysics.CollisionAPI.Apply(mesh.GetPrim())
+    source, made = tmp_path / "a.usda", tmp_path / "a.xml"
+    stage.GetRootLayer().Export(str(source))
+    assert cli.main(["convert", str(source), str(made)]) == 0
+    model, _ = judged(made.read_text())
+    assert sorted(model.geom("sliver").size)[0] == pytest.approx(0.001)
+
+
 # --------------------------------------------------------------------------- several servos, filters, ratios, proofs
 
 

@@ -163,7 +163,7 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
         if not job.done:
             raise OutputError(f"Blender's USD exporter wrote no stage for '{target}'; see the console for its reason.")
         if target.suffix.lower() == ".usdz" and scratch.is_file():
-            result.issues += usd_packages.cleaned(scratch)
+            result.issues += usd_packages.cleaned(scratch, target)
         result.issues += job.issues
         result.moved = job.moved
     return result

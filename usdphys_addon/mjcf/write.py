@@ -405,6 +405,8 @@ class _Writer:
 
     def visual(self, part: Part, body: Floats) -> list[str]:
         """Geoms that are seen and do not collide."""
+        if not np.abs(part.world).max() <= values.FARTHEST:  # also NaN
+            return self.lost(part)
         world = _rigid(part.world)
         stretch, pose = world[:3, :3].T @ part.world[:3, :3], _seen_from(body, world)
         words = f' mass="0" contype="0" conaffinity="0" group="{_VISUALS}"'
@@ -421,16 +423,22 @@ class _Writer:
             lines.append(f'<geom name="{escape(name)}" {shape}{_placed(pose)}{words}{look}{more}/>')
         return lines
 
+    def lost(self, part: Part) -> list[str]:
+        """No geoms, and an issue that says so."""
+        label = paths.name_of(part.path)
+        self.issues.append(Issue(
+            "MjcfNotSaid", "warning", part.path, label,
+            f"'{label}' is nowhere, or has points beyond {values.FARTHEST:g} m; it is left out.",
+            "Correct its place and its mesh.",
+        ))  # fmt: skip
+        return []
+
     def seen_meshes(self, part: Part, stretch: Floats, label: str) -> Iterator[tuple[str, str]]:
         """(name of a mesh, words for its look) for each material of a mesh that is seen."""
         assert part.mesh is not None
         mesh = part.mesh.transformed(np.asarray(stretch))
-        if not np.abs(mesh.points).max(initial=0.0) <= values.FARTHEST:  # also NaN
-            self.issues.append(Issue(
-                "MjcfNotSaid", "info", part.path, label,
-                f"'{label}' has points beyond {values.FARTHEST:g} m or without a place; it is left out.",
-                "Correct its mesh.",
-            ))  # fmt: skip
+        if not np.abs(mesh.points).max(initial=0.0) <= values.FARTHEST:
+            self.lost(part)
             return
         corners = _fans(mesh.counts)
         of_face = np.repeat(np.arange(len(mesh.counts)), mesh.counts - 2)
@@ -544,8 +552,8 @@ class _Writer:
             points = np.asarray(geometry.points, float) @ stretch.T
         if not np.abs(points).max() <= values.FARTHEST:  # also NaN
             self.issue(
-                prim, f"{prim.display} has points beyond {values.FARTHEST:g} m or without a place; it is left out.",
-                "Correct its mesh.",
+                prim, f"{prim.display} is nowhere, or has points beyond {values.FARTHEST:g} m; it is left out.",
+                "Correct its place and its mesh.",
             )  # fmt: skip
             return []
         settings = prim.get(usd_physics.MeshCollisionAPI)
@@ -1034,7 +1042,9 @@ def _rigid(world: Floats) -> Floats:
 def _flat_box(points: Floats) -> tuple[Floats, Floats] | None:
     """(half lengths (3,), pose (4, 4)) of the box about points (n, 3) in a plane; None for points in space."""
     middle = points.mean(axis=0)
-    _, sizes, axes = np.linalg.svd(points - middle, full_matrices=False)
+    # One or two points have no three axes: the middle is added.
+    around = np.pad(points - middle, ((0, max(0, 3 - len(points))), (0, 0)))
+    _, sizes, axes = np.linalg.svd(around, full_matrices=False)
     if sizes[-1] > 1e-6 * max(float(sizes[0]), 1e-30):
         return None
     turn = np.asarray(axes).T

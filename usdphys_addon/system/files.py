@@ -145,7 +145,7 @@ def replace_together(
             if place != target and place.exists() and place not in replaceable and not _are_same(place, path):
                 raise OutputError(_taken(target, place))
             if not is_whole(path):
-                raise OutputError(_torn(target))
+                raise OutputError(torn(target))
         with ExitStack() as stack:
             pairs = [(path, _real(place)) for path, place in zip(made, places, strict=True)]
             pairs = [(path, real) for path, real in pairs if path == last or not _are_same(path, real)]
@@ -184,7 +184,7 @@ def add(source: Path, target: Path) -> bool:
         with scratch_file(target) as scratch:
             shutil.copyfile(source, scratch)
             if not is_whole(scratch):
-                raise OutputError(_torn(target))
+                raise OutputError(torn(target))
             _take_mode(scratch, target)
             _force_to_disk(scratch)
             is_added = _add(scratch, target)
@@ -433,7 +433,7 @@ def _clean(target: Path) -> None:
 def _put(scratch: Path, target: Path) -> None:
     """Replace the target by a finished file that is on the disk. Raises OutputError if it is missing or truncated."""
     if not scratch.is_file() or not is_whole(scratch):
-        raise OutputError(_torn(target))
+        raise OutputError(torn(target))
     real = _real(target)
     if real.parent == target.parent:
         _replace(scratch, real)
@@ -444,7 +444,8 @@ def _put(scratch: Path, target: Path) -> None:
         _replace(copy, real)
 
 
-def _torn(target: Path) -> str:
+def torn(target: Path) -> str:
+    """What is said of an output that is not whole."""
     if target.suffix.lower() in IMAGE_SUFFIXES:
         return (
             f"'{target}' could not be written completely (is the disk full, or is the image in the scene cut off?); "

@@ -165,7 +165,7 @@ def _export_package(layer: Sdf.Layer, scratch: Path, target: Path, packed: list[
         UsdUtils.ModifyAssetPaths(moved, lambda path: f"../{path}" if path.startswith(("./", "../")) else path)
         if not (moved.Export(str(inside)) and UsdUtils.CreateNewUsdzPackage(str(inside), str(scratch))):
             return False
-        packed.extend(packages.cleaned(scratch))
+        packed.extend(packages.cleaned(scratch, target))
         return True
 
 

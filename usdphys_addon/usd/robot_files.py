@@ -204,7 +204,7 @@ def _pack(made: Path, target: Path) -> list[Issue]:
     with replacing(target) as scratch:
         if not UsdUtils.CreateNewUsdzPackage(str(made), str(scratch)):
             raise OutputError(f"'{target}' could not be written; the old file is untouched.")
-        return packages.cleaned(scratch)
+        return packages.cleaned(scratch, target)
 
 
 def images_of(target: Path, folder: str) -> list[Path]:

@@ -68,10 +68,13 @@ def _gprim(prim: Usd.Prim, kind: type[usd_geom.Gprim]) -> usd_geom.Gprim:
 
 
 def _array(attribute: Any, size: int = 1) -> Any:
+    """The numbers of an attribute, in rows of a size; none for one of another type."""
     value = attribute.Get()
     if value is None:
         value = attribute.Get(Usd.TimeCode.EarliestTime())
     array = np.asarray(value if value is not None else ())
+    if array.dtype.kind not in "biuf" or array.size % size:
+        array = np.zeros(0)
     return array.reshape(-1, size) if size > 1 else array.reshape(-1)
 
 
@@ -131,10 +134,10 @@ def _normals(mesh: UsdGeom.Mesh, corners: Any) -> Any:
 
 
 def _display_color(seen: UsdGeom.Gprim) -> MeshMaterial | None:
-    value = seen.GetDisplayColorAttr().Get()
-    if value is None or len(value) != 1:
+    colors = _array(seen.GetDisplayColorAttr(), 3)
+    if len(colors) != 1:
         return None
-    red, green, blue = (float(part) for part in value[0])
+    red, green, blue = colors[0].tolist()
     return MeshMaterial("color", (red, green, blue, 1.0))
 
 

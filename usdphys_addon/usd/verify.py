@@ -22,6 +22,7 @@ from ..core.errors import OutputError
 from ..core.joint_kinds import BY_TYPE_NAME
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue, refuse_errors
+from ..system.files import torn
 from . import opinions as usd_opinions
 from . import read as usd_read
 from .files import layers
@@ -64,7 +65,7 @@ def verify(scratch: Path, target: Path, expected: list[str]) -> None:
     except (OSError, Tf.ErrorException):
         is_whole = False
     if not is_whole:
-        raise OutputError(f"'{target}' could not be written completely (is the disk full?); the old file is untouched.")
+        raise OutputError(torn(target))
 
 
 # --------------------------------------------------------------------------- proof

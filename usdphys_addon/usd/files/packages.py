@@ -7,12 +7,12 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from pxr import Sdf, Usd
+from pxr import Sdf, Tf, Usd
 
-from ...core.errors import InputError
+from ...core.errors import InputError, OutputError
 from ...core.validate import Issue
 from ...core.words import counted, named
-from ...system.files import USD_SUFFIXES, scratch_folder
+from ...system.files import USD_SUFFIXES, scratch_folder, torn
 
 #: In another module from OpenUSD 25.08 on; Blender 4.5 has 25.02.
 _Writer = Sdf.ZipFileWriter if hasattr(Sdf, "ZipFileWriter") else Usd.ZipFileWriter
@@ -54,10 +54,16 @@ def check_used(layers: Iterable[Sdf.Layer]) -> None:
             check(package)
 
 
-def cleaned(package: Path) -> list[Issue]:
-    """Take the files out of a package that are no assets; issues about these and about the others in it."""
-    strangers = take_out_strangers(package)
-    return described(names_in(package), strangers)
+def cleaned(package: Path, target: Path) -> list[Issue]:
+    """Take the files out of a package that are no assets; issues about these and about the others in it.
+
+    Raises OutputError where USD has not written all of it, as on a full disk. target: the name for the message.
+    """
+    try:
+        strangers = take_out_strangers(package)
+        return described(names_in(package), strangers)
+    except (zipfile.BadZipFile, Tf.ErrorException) as error:
+        raise OutputError(torn(target)) from error
 
 
 def described(packed: Iterable[str], strangers: list[str]) -> list[Issue]:
