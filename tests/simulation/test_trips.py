@@ -67,7 +67,9 @@ def test_what_gets_lost_without_a_word_fails_with_its_attribute() -> None:
 
 def test_what_a_format_says_that_it_does_not_keep_is_no_failure_and_has_its_words() -> None:
     unrelated = Issue("PaperNotSaid", "info", f"{W}/Leaf", "Leaf", "Paper has no colours.", "Use ink.")
-    told = Issue("PaperNotSaid", "info", f"{W}/Hinge", "Hinge", "Paper has no upper limits: that of 'Hinge'.", "Use ink.")
+    told = Issue(
+        "PaperNotSaid", "info", f"{W}/Hinge", "Hinge", "Paper has no upper limits: that of 'Hinge'.", "Use ink."
+    )
     (check,) = tripped("door", lost_limit, unrelated, told)
     assert (check.status, check.causes[0].attribute) == ("differs", "physics:upperLimit")
     assert "Paper does not keep it: Paper has no upper limits" in check.message
