@@ -634,14 +634,16 @@ def engine_checks(
     """
     if experiment.motion.problem:
         return
-    # What other steps of the same engine change is no difference of engines.
-    coarser = simulated(experiment.model, experiment.seconds, quality="draft")
-    more = 2.0 * np.maximum.accumulate(np.minimum(experiment.apart(coarser), 1e3), axis=0)
+    more: Any = None
     for key, run in others.items():
         name = ENGINES[key].name
         if not budget.has(share):
             yield Check("engines", key, "skipped", f"There was no time for {name}."), key, None
             continue
+        if more is None:
+            # What other steps of the same engine change is no difference of engines.
+            coarser = simulated(experiment.model, experiment.seconds, quality="draft")
+            more = 2.0 * np.maximum.accumulate(np.minimum(experiment.apart(coarser), 1e3), axis=0)
         other = run(())
         if other.problem:
             yield Check("engines", key, "skipped", f"{name}: {other.problem}"), key, None
