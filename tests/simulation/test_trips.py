@@ -116,7 +116,7 @@ def test_frames_of_bodies_are_made_alike_and_what_is_said_in_them_with_it() -> N
     shift = frames.transform((0.2, -0.1, 0.3), frames.matrix_of(frames.turn_by(np.array((0.3, 0.5, -0.2)))))
     moved = other.copied()
     world = other.prims[path].world @ shift
-    trips._say_anew(moved, path, world)
+    trips.say_anew(moved, path, world)
     for joint_path, prim in moved.joints.items():
         joint: Any = prim.get(usd_physics.Joint)
         for side in (0, 1):
