@@ -14,7 +14,7 @@ import pytest
 from usdphys_ext.usdphys_addon.core import clock
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
-from usdphys_ext.usdphys_addon.proving import certificate, expectations, joints, opinions, plain, runs
+from usdphys_ext.usdphys_addon.proving import certificate, compared, expectations, joints, opinions, plain, runs
 from usdphys_ext.usdphys_addon.proving.prove import Proof, Wish, prove
 
 from .author import METERS, File, Units
@@ -219,6 +219,16 @@ def test_a_search_by_halves_finds_all_that_is_needed_and_nothing_else() -> None:
     asked.clear()
     opinions.smallest(ones, lambda chosen: any(one.field == "7" for one in chosen), lambda: True)
     assert len(asked) < len(ones)
+
+
+def test_a_search_that_had_no_time_to_end_names_no_cause() -> None:
+    ones = [opinions.Opinion("/A", "", str(number)) for number in range(23)]
+    found = opinions.smallest(ones, lambda chosen: any(one.field == "7" for one in chosen), lambda: False)
+    assert compared.narrowed(found, lambda: False) == (
+        [], " There was no time to find the cause among 23 attributes."
+    )  # fmt: skip
+    assert compared.narrowed(ones[:2], lambda: False) == (ones[:2], "")
+    assert compared.narrowed(ones, lambda: True) == (ones, "")
 
 
 def test_swapped_opinions_are_those_of_the_other_model_and_the_first_one_stays_as_it_is() -> None:
