@@ -72,6 +72,26 @@ def test_a_job_becomes_the_command_line_that_does_it(tmp_path, monkeypatch):
     assert found.inputs == (f"{tmp_path}/-a.blend", f"{tmp_path}/s.blend")
 
 
+def test_proofs_and_pages_are_jobs_whose_files_are_known(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    options = {"budget": 60, "expect": "e.toml", "against": "b.usda"}
+    proof = batch_jobs.job_of({"op": "prove", "in": "a.usda", "json": "p.json", "options": options})
+    assert proof.arguments == (
+        "prove", "--budget=60", f"--expect={tmp_path}/e.toml", f"--against={tmp_path}/b.usda",
+        f"--json={tmp_path}/p.json", "--", f"{tmp_path}/a.usda",
+    )  # fmt: skip
+    assert set(proof.inputs) == {f"{tmp_path}/{name}" for name in ("a.usda", "b.usda", "e.toml")}
+    assert proof.outputs == (f"{tmp_path}/p.json",)
+    page = batch_jobs.job_of({"op": "report", "in": "a.usda", "out": "a.html"})
+    assert page.arguments == ("report", f"-o{tmp_path}/a.html", "--", f"{tmp_path}/a.usda")
+    assert page.outputs == (f"{tmp_path}/a.html",)
+    for options in ({"junit": "x.xml"}, {"stamp": "x.usda"}, {"index": "."}):
+        with pytest.raises(InputError):
+            batch_jobs.job_of({"op": "report", "in": "a.usda", "out": "a.html", "options": options})
+    with pytest.raises(InputError):
+        batch_jobs.job_of({"op": "report", "in": "a.usda"})
+
+
 def test_a_url_is_no_name_in_the_working_folder():
     found = batch_jobs.job_of({"op": "simulate", "in": "s3://b/a.usda", "json": "gs://b/p.json"})
     assert found.arguments == ("simulate", "--json=gs://b/p.json", "--", "s3://b/a.usda")

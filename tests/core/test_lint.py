@@ -642,9 +642,7 @@ def test_the_action_of_github_runs_as_it_is_written(folder) -> None:
     text = (ROOT / "action.yml").read_text(encoding="utf-8")
     script = text.rpartition("run: |\n")[2].replace("\n        ", "\n")
     variables = dict(re.findall(r"(\w+): \$\{\{ inputs\.([\w-]+) \}\}", text.partition("Install")[2]))
-    assert variables == {
-        "FILES": "files", "TARGET": "target", "FORMAT": "format", "ARGS": "args", "COMMAND": "command", "PAGES": "pages",
-    }  # fmt: skip
+    assert variables == {name.upper(): name for name in ("files", "target", "format", "args", "command", "pages")}
     defaults = dict(re.findall(r"^  ([\w-]+):\n    description: .*\n    default: (.*)$", text, re.MULTILINE))
     assert set(variables.values()) <= set(defaults)
     environment = clean_environment()

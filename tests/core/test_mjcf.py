@@ -598,6 +598,52 @@ def test_the_range_of_a_ball_joint_is_told_to_be_a_cone(tmp_path: Path) -> None:
     assert any("twist" in issue.message for issue in planned.issues)
 
 
+HINGE = (
+    '<mujoco model="m"><worldbody><body name="b"><joint name="pin" axis="0 1 0" range="-20 40"/>'
+    '<geom size=".1"/></body></worldbody></mujoco>'
+)
+
+
+def test_a_joint_whose_limits_are_one_value_stays_limited_in_an_export(tmp_path: Path) -> None:
+    model, _ = through_usd(tmp_path, HINGE)
+    path, prim = next(iter(model.joints.items()))
+    joint = prim.get(usd_physics.RevoluteJoint)
+    model.prims[path].add(joint.copy(lower_limit=0.1, upper_limit=0.1))
+    again, _ = through_usd(tmp_path, write.text_of(model, "m").text)
+    limits = next(iter(again.joints.values())).get(usd_physics.RevoluteJoint)
+    assert (limits.lower_limit, limits.upper_limit) == pytest.approx((0.1, 0.1), abs=1e-5)
+    engine = pytest.importorskip("mujoco")
+    assert engine.MjModel.from_xml_string(write.text_of(model, "m").text).jnt_limited.tolist() == [1]
+
+
+def test_what_resists_in_a_joint_is_written_in_the_words_of_any_simulator(tmp_path: Path) -> None:
+    for applied, fields in (
+        ("PhysxJointAxisAPI:angular", ("armature", "viscous_friction_coefficient", "dynamic_friction_effort")),
+        ("MjcJointAPI", ("armature", "damping", "frictionloss")),
+        ("NewtonJointAPI", ("armature", "damping", "friction")),
+    ):
+        model, _ = through_usd(tmp_path, HINGE)
+        path = next(iter(model.joints))
+        model.prims[path].schemas.pop("NewtonJointAPI", None)
+        kind = vendor_schemas.find(applied.partition(":")[0])
+        model.prims[path].schemas[applied] = kind(**dict(zip(fields, (0.25, 0.5, 0.75), strict=True)))
+        text = write.text_of(model, "m").text
+        assert 'armature="0.25" damping="0.5" frictionloss="0.75"' in text, applied
+
+
+def test_largest_speeds_and_drives_without_gains_are_named_once_for_all_joints(tmp_path: Path) -> None:
+    model, _ = through_usd(tmp_path, ARM)
+    hinges = [path for path, prim in model.joints.items() if prim.get(usd_physics.RevoluteJoint) is not None]
+    for path in hinges:
+        model.prims[path].schemas["NewtonJointAPI"] = vendor_schemas.find("NewtonJointAPI")(velocity_limit=2.0)
+        model.prims[path].add(usd_physics.DriveAPI(max_force=3.0), "angular")
+    told = [issue.message for issue in write.text_of(model, "arm").issues if issue.message.startswith("MuJoCo has no")]
+    assert [message.partition(" of joints")[0] for message in sorted(told)] == [
+        "MuJoCo has no drive without gains", "MuJoCo has no largest speed"
+    ]  # fmt: skip
+    assert all(f"'{path.rpartition('/')[2]}'" in message for path in hinges for message in told)
+
+
 def test_the_damping_of_the_scene_is_named_in_an_export(tmp_path: Path) -> None:
     model, _ = through_usd(tmp_path, ARM)
     assert not [issue for issue in write.text_of(model, "arm").issues if "no word" in issue.message]

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 from usdphys_ext.usdphys_addon.cli import main
+from usdphys_ext.usdphys_addon.proving import runs
 from usdphys_ext.usdphys_addon.simulation.engine import programs
 from usdphys_ext.usdphys_addon.system import blender
 
@@ -140,9 +141,122 @@ def test_an_engine_in_another_python_runs_the_asset_and_the_joints_and_its_diffe
     checks = json.loads(proof.read_text(encoding="utf-8"))["checks"]
     found = [check for check in checks if check["section"] == "engines" and check["name"] == "physx"]
     assert [(check["status"], check["path"]) for check in found] == [("differs", "/World/Leaf")]
+    # Without the speed that it begins with, it stands still in both.
+    assert [cause["attribute"] for cause in found[0]["causes"]] == ["physics:angularVelocity"]
     assert "in PhysX" in capsys.readouterr().out
     joints = [check for check in checks if check["section"] == "joints" and check["status"] == "differs"]
     assert {check["data"]["engine"] for check in joints} == {"physx"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in is a script with a first line")
+def test_an_engine_that_takes_longer_than_the_budget_is_ended_and_said_so(
+    door: Path, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = door.with_name("python")
+    program.write_text(f"#!{sys.executable}\nimport time\ntime.sleep(3600)\n", encoding="utf-8")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setattr(runs, "LEAST_RUN", 0.2)
+    monkeypatch.setattr(runs.Budget, "used", 4999.9)
+    monkeypatch.setattr(runs.Budget, "has", lambda _budget, _share=1.0: True)
+    assert main(["prove", str(door), "--engine-python", f"physx={program}", *LONG]) == 0
+    assert "PhysX: it takes longer than the budget leaves" in capsys.readouterr().out
+
+
+def test_an_engine_gets_the_asset_by_its_own_variant_and_without_what_is_taken_out(tmp_path: Path) -> None:
+    from pxr import Usd
+    from usdphys_ext.usdphys_addon.usd import restated
+
+    text = """#usda 1.0
+(
+    defaultPrim = "World"
+)
+def Xform "World" (
+    prepend variantSets = ["PhysX", "Newton"]
+    variants = {
+        string PhysX = "Disabled"
+        string Newton = "Enabled"
+    }
+)
+{
+    variantSet "PhysX" = {
+        "Disabled" {
+        }
+        "Enabled" {
+            float own = 1
+        }
+    }
+    variantSet "Newton" = {
+        "Disabled" {
+        }
+        "Enabled" {
+            float other = 2
+        }
+    }
+    def Xform "Box" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+    {
+        bool physics:kinematicEnabled = 1
+        vector3f physics:velocity = (1, 0, 0)
+    }
+}
+"""
+    source, target = tmp_path / "asset.usda", tmp_path / "flat.usda"
+    source.write_text(text, encoding="utf-8")
+    stage = Usd.Stage.Open(str(source))
+    box = "/World/Box"
+    restated.write_with(stage, [], target, runtime="PhysX", without=[(box, "", ["physics:velocity"])])
+    flat = Usd.Stage.Open(str(target))
+    world, prim = (flat.GetPrimAtPath(path) for path in ("/World", box))
+    assert (world.GetAttribute("own").Get(), world.HasAttribute("other")) == (1.0, False)
+    assert prim.HasAPI("PhysicsRigidBodyAPI")
+    assert not prim.GetAttribute("physics:velocity").HasAuthoredValue()
+    # The stage is as before.
+    assert stage.GetPrimAtPath("/World").GetAttribute("other").Get() == 2.0
+    assert stage.GetPrimAtPath(box).GetAttribute("physics:velocity").HasAuthoredValue()
+    restated.write_with(stage, [], tmp_path / "bare.usda", without=[(box, "PhysicsRigidBodyAPI", [])])
+    assert not Usd.Stage.Open(str(tmp_path / "bare.usda")).GetPrimAtPath(box).HasAPI("PhysicsRigidBodyAPI")
+
+
+def test_reports_of_a_folder_are_listed_the_worst_first(door: Path, capsys) -> None:
+    bad = door.with_name("bad.usda")
+    text = door.read_text(encoding="utf-8").replace("physics:lowerLimit = 0.0", "physics:lowerLimit = 20.0")
+    bad.write_text(text, encoding="utf-8")
+    pages = door.with_name("pages")
+    arguments = ["-o", str(pages), "--budget", "1", "--seconds", "0.1"]
+    assert main(["report", str(door), str(bad), *arguments]) == 1
+    listed = (pages / "index.html").read_text(encoding="utf-8")
+    assert listed.index('href="bad.usda.html"') < listed.index('href="door.usda.html"')
+    assert "physics:lowerLimit of /<wbr>World/<wbr>Hinge" in listed
+    bad.unlink()
+    (pages / "bad.usda.html").unlink()
+    assert main(["report", "--index", str(pages)]) == 0
+    assert "bad.usda" not in (pages / "index.html").read_text(encoding="utf-8")
+    # A file that is no asset is said, and the others are written.
+    capsys.readouterr()
+    bad.write_text("nonsense", encoding="utf-8")
+    assert main(["report", str(door), str(bad), *arguments]) == 1
+    assert "bad.usda" in capsys.readouterr().err
+    assert (pages / "door.usda.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        ([], 2, "needs FILE"),
+        (["door.usda"], 2, "needs FILE"),
+        (["--index", "."], 1, "holds no reports"),
+        (["--index", "nothing"], 1, "is no folder"),
+        (["--index", ".", "door.usda"], 2, "leave FILE and -o out"),
+        (["door.usda", "other.usda", "-o", "page.html"], 2, "is one page"),
+        (["door.usda", "other.usda", "-o", "pages", "--against", "door.usda"], 2, "are for one file"),
+    ],
+)
+def test_reports_that_cannot_be_meant_are_refused(
+    door: Path, capsys, monkeypatch: pytest.MonkeyPatch, arguments, status: int, said: str
+) -> None:
+    monkeypatch.chdir(door.parent)
+    (door.parent / "other.usda").write_text(door.read_text(encoding="utf-8"), encoding="utf-8")
+    assert main(["report", *arguments]) == status
+    assert said in capsys.readouterr().err
 
 
 def test_the_page_is_one_file_that_names_no_network_and_has_all_tables(door: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from usdphys_ext.usdphys_addon.core import clock
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
-from usdphys_ext.usdphys_addon.proving import certificate, expectations, joints, opinions, runs
+from usdphys_ext.usdphys_addon.proving import certificate, compared, expectations, joints, opinions, plain, runs
 from usdphys_ext.usdphys_addon.proving.prove import Proof, Wish, prove
 
 from .author import METERS, File, Units
@@ -221,6 +221,16 @@ def test_a_search_by_halves_finds_all_that_is_needed_and_nothing_else() -> None:
     assert len(asked) < len(ones)
 
 
+def test_a_search_that_had_no_time_to_end_names_no_cause() -> None:
+    ones = [opinions.Opinion("/A", "", str(number)) for number in range(23)]
+    found = opinions.smallest(ones, lambda chosen: any(one.field == "7" for one in chosen), lambda: False)
+    assert compared.narrowed(found, lambda: False) == (
+        [], " There was no time to find the cause among 23 attributes."
+    )  # fmt: skip
+    assert compared.narrowed(ones[:2], lambda: False) == (ones[:2], "")
+    assert compared.narrowed(ones, lambda: True) == (ones, "")
+
+
 def test_swapped_opinions_are_those_of_the_other_model_and_the_first_one_stays_as_it_is() -> None:
     one, other = (model_of(stage_of(DEMOS["door"](METERS))) for _ in range(2))
     joint = other.prims[f"{W}/Hinge"].get(usd_physics.RevoluteJoint)
@@ -260,6 +270,31 @@ def test_a_budget_that_is_used_up_is_said_and_no_verdict_is_invented() -> None:
     skipped = proof.certificate.having("skipped")
     assert {check.section for check in skipped} >= {"joints", "rewrites"}
     assert not proof.certificate.having("fail", "differs")
+
+
+def test_the_energy_of_many_parts_is_computed_once() -> None:
+    file = File(METERS)
+    for number in range(12):
+        file.add(file.body(f"Box{number}", (2 * number, 0, 0.5)))
+    file.add(file.ground())
+    with patch.object(plain, "energies_of", wraps=plain.energies_of) as computed:
+        proof = proof_of(file.text(), sections=frozenset({"asset"}))
+    assert computed.call_count == 1
+    assert next(check for check in proof.certificate.checks if check.name == "energy").status == "pass"
+
+
+def test_what_cannot_be_compared_in_time_is_skipped_and_the_motion_is_there_for_the_page() -> None:
+    """The budget ends while the starts aside are run."""
+    with (
+        patch.object(runs, "displaced", side_effect=lambda *_: pytest.fail("there is no time")),
+        patch.object(runs.Budget, "has", lambda *_: False),
+    ):
+        proof = proof_of(DEMOS["pendulum"](METERS), sections=frozenset({"rewrites", "engines"}))
+    assert [(check.section, check.status) for check in proof.certificate.checks] == [
+        ("rewrites", "skipped"),
+        ("engines", "skipped"),
+    ]
+    assert len(proof.motions["preview"].positions) > 100
 
 
 def test_the_digest_is_the_same_for_the_same_and_another_for_another_asset() -> None:

@@ -67,7 +67,9 @@ def test_what_gets_lost_without_a_word_fails_with_its_attribute() -> None:
 
 def test_what_a_format_says_that_it_does_not_keep_is_no_failure_and_has_its_words() -> None:
     unrelated = Issue("PaperNotSaid", "info", f"{W}/Leaf", "Leaf", "Paper has no colours.", "Use ink.")
-    told = Issue("PaperNotSaid", "info", f"{W}/Hinge", "Hinge", "Paper has no upper limits: that of 'Hinge'.", "Use ink.")
+    told = Issue(
+        "PaperNotSaid", "info", f"{W}/Hinge", "Hinge", "Paper has no upper limits: that of 'Hinge'.", "Use ink."
+    )
     (check,) = tripped("door", lost_limit, unrelated, told)
     assert (check.status, check.causes[0].attribute) == ("differs", "physics:upperLimit")
     assert "Paper does not keep it: Paper has no upper limits" in check.message
@@ -114,7 +116,7 @@ def test_frames_of_bodies_are_made_alike_and_what_is_said_in_them_with_it() -> N
     shift = frames.transform((0.2, -0.1, 0.3), frames.matrix_of(frames.turn_by(np.array((0.3, 0.5, -0.2)))))
     moved = other.copied()
     world = other.prims[path].world @ shift
-    trips._say_anew(moved, path, world)
+    trips.say_anew(moved, path, world)
     for joint_path, prim in moved.joints.items():
         joint: Any = prim.get(usd_physics.Joint)
         for side in (0, 1):

@@ -19,6 +19,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
+    "--enable-unsafe-swiftshader",  # WebGL without a graphics card
 )  # fmt: skip
 
 

@@ -11,21 +11,29 @@ from .conftest import missing
 
 ROOT = Path(__file__).resolve().parents[2]
 WINDOWS = {"laptop": (1280, 800), "phone": (390, 844)}
-#: Pixels of the canvas that are not transparent.
-DRAWN = """() => {
-  const canvas = document.getElementById('canvas');
-  const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-  let sum = 0;
+#: The solids with the overlays on them, as they are seen.
+SHEET = """
+  const canvas = document.getElementById('canvas'), sheet = document.createElement('canvas');
+  sheet.width = canvas.width; sheet.height = canvas.height;
+  const pen = sheet.getContext('2d');
+  pen.drawImage(document.getElementById('solid'), 0, 0);
+  pen.drawImage(canvas, 0, 0);
+  const data = pen.getImageData(0, 0, sheet.width, sheet.height).data;
+  let sum = 0;"""
+#: Pixels that are not transparent.
+DRAWN = f"""() => {{{SHEET}
   for (let i = 3; i < data.length; i += 4) if (data[i]) sum += 1;
   return sum;
-}"""
-LIT = """() => {
-  const canvas = document.getElementById('canvas');
-  const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-  let sum = 0;
+}}"""
+LIT = f"""() => {{{SHEET}
   for (let i = 0; i < data.length; i += 4) sum = (sum * 31 + data[i] + 3 * data[i + 1] + 7 * data[i + 2]) % 1000000007;
   return sum;
-}"""
+}}"""
+#: A browser without WebGL.
+NO_WEBGL = """const own = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+  return kind.startsWith('webgl') ? null : own.call(this, kind, ...more);
+};"""
 
 
 def asset(bodies: int) -> str:
@@ -66,16 +74,21 @@ def Xform "World" {{
 
 
 def report(folder: Path, bodies: int, budget: str) -> Path:
-    """The page, made in the Python that has OpenUSD: $USD_PYTHON, or that of .venv-usd."""
+    """The page of an asset."""
+    source, target = folder / "asset.usda", folder / "asset.html"
+    source.write_text(asset(bodies), encoding="utf-8")
+    done = usdphys("report", source, "-o", target, "--budget", budget, "--seconds", "1")
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+def usdphys(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run the program in the Python that has OpenUSD: $USD_PYTHON, or that of .venv-usd."""
     python = Path(os.environ.get("USD_PYTHON") or ROOT / ".venv-usd" / "bin" / "python")
     if not python.exists():
         missing("there is no .venv-usd to make a report with; `make env` makes it")
-    source, target = folder / "asset.usda", folder / "asset.html"
-    source.write_text(asset(bodies), encoding="utf-8")
-    command = [python, "-m", "usdphys_addon", "report", source, "-o", target, "--budget", budget, "--seconds", "1"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return target
+    command = [str(python), "-m", "usdphys_addon", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="session")
@@ -173,15 +186,68 @@ def test_the_keyboard_turns_the_asset_and_plays_it(browser: Browser, small: Path
     page.close()
 
 
-def test_without_a_script_the_tables_and_plots_are_there(browser: Browser, small: Path) -> None:
+def test_solids_are_drawn_with_webgl_and_without_it_on_a_plain_canvas(browser: Browser, small: Path) -> None:
+    drawn = {}
+    for script in ("0", NO_WEBGL):
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.add_init_script(script)
+        page.goto(small.as_uri())
+        settle(page)
+        drawn[page.locator("#canvas").get_attribute("data-renderer")] = page.evaluate(DRAWN)
+        page.close()
+    # The wide floor has corners behind the view: without WebGL it is left out.
+    assert 2000 < drawn["canvas"] < drawn["webgl"]
+
+
+def test_without_a_script_the_picture_the_tables_and_the_plots_are_there(browser: Browser, small: Path) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(small.as_uri())
+    assert page.locator("svg.still polygon").count() > 10
+    assert page.locator("svg.still").bounding_box()["width"] > 300
     assert page.locator("#issues :is(tr, p)").count() > 0
     for name in ("verdicts", "masses", "joints"):
         assert page.locator(f"#{name} tbody tr").count() > 0, name
     assert page.locator("#plots svg polyline").count() > 0
     context.close()
+
+
+def test_checks_that_passed_are_folded_and_open_without_a_script(browser: Browser, small: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(small.as_uri())
+    fold = page.locator("#verdicts details").last
+    assert not fold.locator("table").is_visible()
+    fold.locator("summary").click()
+    assert fold.locator("table").is_visible()
+    assert "Nothing starts inside another body" in fold.inner_text()
+    context.close()
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_an_index_lists_the_reports_of_a_folder_and_leads_to_them(
+    browser: Browser, small: Path, large: Path, tmp_path: Path, window: str
+) -> None:
+    (tmp_path / "small.html").write_text(small.read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "lärge #2.html").write_text(large.read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "other.html").write_text("<p>No report.</p>", encoding="utf-8")
+    done = usdphys("report", "--index", tmp_path)
+    assert done.returncode == 1, done.stderr  # both have the limit that the pose is outside of
+    found = opened(browser, tmp_path / "index.html", window)
+    page = found.page
+    assert page.locator("tbody tr").count() == 2
+    assert page.locator("tbody svg.still polygon").count() > 20
+    assert "physics:lowerLimit" in page.locator("tbody").inner_text()
+    wide = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(wide) <= 0
+    for number in range(2):
+        page.locator("tbody tr").nth(number).get_by_role("link").last.click()
+        page.wait_for_selector("#verdicts")
+        page.go_back()
+    assert found.said == []
+    assert [url for url in found.asked if not url.startswith(("file:", "data:"))] == []
+    page.close()
 
 
 def test_a_hundred_bodies_are_drawn_and_the_file_stays_small(browser: Browser, large: Path) -> None:

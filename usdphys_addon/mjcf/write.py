@@ -36,6 +36,8 @@ _MOST_GROUPS = 32
 #: Half of the thickness of a box that stands for a flat mesh, m.
 _THIN = 0.001
 _LETTERS = "XYZ"
+#: Width of the least range that MuJoCo takes for one.
+_NARROW = 1e-6
 #: What moves a body and has no word of MuJoCo: fields, and the names that users know.
 _UNSAID_OF_BODY = (("velocity", "velocity"), ("angular_velocity", "angularVelocity"), ("starts_asleep", "startsAsleep"))
 _UNSAID_OF_PHYSX = (
@@ -676,7 +678,9 @@ class _Writer:
         low, high = (float(value) for value in limits)
         if math.isfinite(low) or math.isfinite(high):
             far = 1e3
-            words += f' range="{_row([max(low, -far), min(high, far)])}"'
+            low, high = max(low, -far), min(high, far)
+            # MuJoCo takes a range without width for none.
+            words += f' range="{_row([low, low + _NARROW if low == high else high])}"'
         words += self.dynamics(joint.prim, dof or ("angular" if is_hinge else "linear"))
         words += self.further.words.get(wanted, "")
         words += self.driven(joint, dof, name, drive, lambda: self.weight_of(
@@ -876,7 +880,7 @@ class _Writer:
             sites.append(site)
         least, most = max(low, 0.0), high if high >= 0.0 else 1e3
         self.tendons += [
-            f'    <spatial name="{escape(name)}" range="{_row([least, max(most, least + 1e-6)])}">',
+            f'    <spatial name="{escape(name)}" range="{_row([least, max(most, least + _NARROW)])}">',
             *(f'      <site site="{escape(site)}"/>' for site in sites), "    </spatial>",
         ]  # fmt: skip
 

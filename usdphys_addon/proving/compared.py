@@ -216,6 +216,13 @@ def statement_checks(
         yield Check(said.section, said.name, "skipped", f"There was no time to compare it {said.words}.")
 
 
+def narrowed(found: list[Opinion], has_time: Callable[[], bool]) -> tuple[list[Opinion], str]:
+    """(causes, sentence): of a search that ended early, whose set is too large to be called a cause, none."""
+    if len(found) <= MOST_CAUSES or has_time():
+        return found, ""
+    return [], f" There was no time to find the cause among {len(found)} attributes."
+
+
 class Known(NamedTuple):
     """All opinions that differ between two models, and those of them that are told already."""
 
@@ -358,10 +365,10 @@ def joint_partings(
             motion = simulated(bench.bench(subject, own, experiment, push=push, leans=True), seconds)
             return not motion.problem and not _links_part(_place_of_link(own[0], motion), now, own[0])
 
-        found = opinions.smallest(near, heals, lambda: budget.has(share))
+        found, late = narrowed(opinions.smallest(near, heals, lambda: budget.has(share)), lambda: budget.has(share))
         causes = tuple(opinions.cause_between(said.one, said.other, one) for one in found)
         words = bench.EXPERIMENTS[experiment][1]
-        message = f"{probe.facts.prim.display} moves in another way {said.words}, in its {words}."
+        message = f"{probe.facts.prim.display} moves in another way {said.words}, in its {words}.{late}"
         yield Check(said.section, said.name, "fail", message, path, causes, "", {"experiment": experiment}), found
 
 
@@ -412,13 +419,14 @@ def whole_parting(
     def heals(chosen: Sequence[Opinion]) -> bool:
         return not partings(opinions.swapped(current, said.other, chosen))
 
-    causes = opinions.smallest(candidates, heals, has_time)
-    if not causes:
+    causes, late = narrowed(opinions.smallest(candidates, heals, has_time), has_time)
+    if not causes and has_time():
         # Several causes hide each other: the ones that bring the first parting later.
         first = found[0]
         causes = _latest(candidates, lambda chosen: partings(opinions.swapped(current, said.other, chosen)), first)
     words = tuple(opinions.cause_between(said.one, said.other, one) for one in causes)
     message = _sentence(found[0], said.one, experiment.motion, said.words) if found[0].body else "It cannot be run."
+    message += late
     return Check(said.section, said.name, "fail", message, found[0].body, words, "", _data(found)), causes
 
 
@@ -634,14 +642,16 @@ def engine_checks(
     """
     if experiment.motion.problem:
         return
-    # What other steps of the same engine change is no difference of engines.
-    coarser = simulated(experiment.model, experiment.seconds, quality="draft")
-    more = 2.0 * np.maximum.accumulate(np.minimum(experiment.apart(coarser), 1e3), axis=0)
+    more: Any = None
     for key, run in others.items():
         name = ENGINES[key].name
         if not budget.has(share):
             yield Check("engines", key, "skipped", f"There was no time for {name}."), key, None
             continue
+        if more is None:
+            # What other steps of the same engine change is no difference of engines.
+            coarser = simulated(experiment.model, experiment.seconds, quality="draft")
+            more = 2.0 * np.maximum.accumulate(np.minimum(experiment.apart(coarser), 1e3), axis=0)
         other = run(())
         if other.problem:
             yield Check("engines", key, "skipped", f"{name}: {other.problem}"), key, None
@@ -697,4 +707,5 @@ def _engine_causes(
         found = opinions.alone(candidates[:_MOST_TRIED], heals, has_time)
     else:
         found = opinions.smallest(candidates[:_MOST_TRIED_SLOWLY], heals, has_time) if has_time() else []
+        found, _ = narrowed(found, has_time)
     return tuple(opinions.cause_alone(model, one) for one in found)

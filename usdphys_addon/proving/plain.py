@@ -67,7 +67,8 @@ class Found(NamedTuple):
 
 
 def checks_of(subject: Subject, budget: Budget, share: float, seconds: float = REST) -> Iterator[Check]:
-    """The checks of an asset, in the preview's engine. share: of the budget that may be used by then."""
+    """The checks of an asset, in the preview's engine. share: of the budget that may be used by then. Its first run is
+    made anyway."""
     insides = list(_inside(subject))
     yield from insides
     yield from _matter(subject)
@@ -104,7 +105,10 @@ def checks_of(subject: Subject, budget: Budget, share: float, seconds: float = R
                 yield Check(SECTION, name, "fail", found.message, found.path, causes, _FIXES[name], found.data)
         if not failed:
             yield Check(SECTION, name, "pass", told[name])
-    yield _same_again(model, motion, min(seconds, 2.0))
+    if budget.has(share):
+        yield _same_again(model, motion, min(seconds, 2.0))
+    else:
+        yield Check(SECTION, "determinism", "skipped", "There was no time for a second run.")
 
 
 _FIXES = {
@@ -276,6 +280,13 @@ def _unrest(subject: Subject, part: Part, motion: Motion) -> Found | None:
 
 def _growth(subject: Subject, part: Part, motion: Motion) -> Found | None:
     """A part whose energy grows most, where the energy of all of them grows although nothing drives any."""
+    if "growth" not in motion.memo:
+        motion.memo["growth"] = _growth_of_all(subject, motion)
+    found: Found | None = motion.memo["growth"]
+    return found if found is not None and found.path in part.bodies else None
+
+
+def _growth_of_all(subject: Subject, motion: Motion) -> Found | None:
     drives = [drive for facts in subject.joints for drive in facts.drives]
     if any(not drive.is_friction and (drive.stiffness or drive.target_velocity) for drive in drives):
         return None
@@ -293,8 +304,6 @@ def _growth(subject: Subject, part: Part, motion: Motion) -> Found | None:
         return None
     gains = energies - np.minimum.accumulate(energies, axis=0)
     body = bodies[int(np.argmax(gains.max(axis=0)))]
-    if body not in part.bodies:
-        return None
     return Found(body, f"The part with {subject.model.prims[body].display} gains {late.max():.3g} J from no source.",
                  {"gained_joules": float(late.max()), "moved_joules": moved})  # fmt: skip
 
@@ -312,8 +321,8 @@ def energies_of(subject: Subject, bodies: Sequence[str], motion: Motion) -> NDAr
     rows = [motion.paths.index(path) for path in bodies]
     found = [mass.mass_properties(subject.model, path) for path in bodies]
     masses = np.array([one.mass for one in found])
-    turns = np.array([[frames.matrix_of(one) for one in motion.rotations[frame, rows]]
-                      for frame in range(len(motion.positions))])  # fmt: skip
+    rotations = motion.rotations[:, rows]
+    turns = frames.matrices_of(rotations.reshape(-1, 4)).reshape(*rotations.shape[:2], 3, 3)
     centers = motion.positions[:, rows] + np.einsum(
         "fnij,nj->fni", turns, np.array([one.center_of_mass for one in found])
     )

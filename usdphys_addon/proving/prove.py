@@ -104,8 +104,14 @@ def _still_checks(wish: Wish) -> Iterator[Check]:
 def _add_comparisons(wish: Wish, proof: Proof, budget: Budget) -> None:
     """What needs the motion of the whole asset."""
     add, wanted = proof.certificate.checks.extend, wish.sections
-    experiment = Experiment(with_floor(proof.subject), wish.seconds)
+    asked = [name for name in ("rewrites", "engines", "against") if name in wanted]
+    has_time = partial(budget.has, max(SHARES[name] for name in asked))
+    experiment = Experiment(with_floor(proof.subject), wish.seconds, has_time=has_time)
     proof.motions[PREVIEW] = experiment.motion
+    if experiment.is_cut:
+        asked = [name for name in asked if name != "against" or wish.against is not None]
+        add(Check(name, "motion", "skipped", f"There was no time for the section {name}.") for name in asked)
+        return
     if "rewrites" in wanted:
         add(_rewrite_checks(wish, experiment, budget))
         add(trips.trip_checks(wish.model, wish.trips, experiment, budget, SHARES["rewrites"]))

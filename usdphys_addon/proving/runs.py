@@ -72,7 +72,7 @@ class Budget:
 class Motion:
     """positions (f, n, 3), rotations (f, n, 4), velocities (f, n, 6) of all bodies; empty velocities from a program.
 
-    frames are STEP apart. problem: why there is none.
+    frames are STEP apart. problem: why there is none. memo: what was computed of it, by the name of that.
     """
 
     paths: tuple[str, ...]
@@ -83,6 +83,7 @@ class Motion:
     unstable: dict[str, str] = field(default_factory=dict)
     broken: tuple[str, ...] = ()
     problem: str = ""
+    memo: dict[str, Any] = field(default_factory=dict, compare=False)
 
     def pose(self, path: str, frame: int) -> Matrix:
         """(4, 4) of a body at a frame."""
@@ -96,7 +97,7 @@ class Motion:
         rows = [self.paths.index(path) for path in paths]
         velocities = self.velocities[:, rows] if self.velocities.size else self.velocities
         return replace(
-            self, paths=tuple(paths), positions=self.positions[:, rows], rotations=self.rotations[:, rows],
+            self, memo={}, paths=tuple(paths), positions=self.positions[:, rows], rotations=self.rotations[:, rows],
             velocities=velocities,
         )  # fmt: skip
 
@@ -284,7 +285,13 @@ class Parting(NamedTuple):
 class Experiment:
     """A motion with its sensitivity, which others are compared with."""
 
-    def __init__(self, model: PhysicsModel, seconds: float, *, engine: str = PREVIEW, is_cheap: bool = False) -> None:
+    #: Whether there was no time for all starts aside: then nothing can be compared with it.
+    is_cut = False
+
+    def __init__(
+        self, model: PhysicsModel, seconds: float, *, engine: str = PREVIEW, is_cheap: bool = False,
+        has_time: Callable[[], bool] = lambda: True,
+    ) -> None:  # fmt: skip
         """is_cheap: one start aside."""
         self.model, self.seconds, self.engine = model, seconds, engine
         self.motion = simulated(model, seconds, engine=engine)
@@ -292,6 +299,9 @@ class Experiment:
         count = len(self.motion.positions)
         self.sensitivity = np.zeros((count, len(self.radii)))
         for distance in ASIDE[1:2] if is_cheap else ASIDE:
+            self.is_cut = self.is_cut or not has_time()
+            if self.is_cut:
+                break
             other = simulated(displaced(model, distance), seconds, engine=engine)
             if not other.problem and not self.motion.problem:
                 self.sensitivity = np.maximum(self.sensitivity, self.apart(other))

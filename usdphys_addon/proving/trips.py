@@ -210,7 +210,7 @@ def rebased(model: PhysicsModel, other: PhysicsModel) -> PhysicsModel:
             continue
         if not np.allclose(there.world, prim.world, rtol=0.0, atol=1e-9) and _is_same_matter(model, other, path):
             moved[path] = there.world
-            _say_anew(result, path, prim.world)
+            say_anew(result, path, prim.world)
     for path, prim in result.joints.items():
         joint: Any = prim.get(usd_physics.Joint)
         changes: dict[str, Any] = {}
@@ -244,7 +244,7 @@ def _in_the_world(one: PhysicsModel, other: PhysicsModel, here: Any, there: Any,
     return {f"body{side}": getattr(here, f"body{side}"), f"local_pos{side}": place, f"local_rot{side}": turn}
 
 
-def _say_anew(model: PhysicsModel, path: str, world: Matrix) -> None:
+def say_anew(model: PhysicsModel, path: str, world: Matrix) -> None:
     """Give a body another frame, and say its mass and velocities in that."""
     prim = model.prims[path]
     turn = frames.rotation_of(world).T @ frames.rotation_of(prim.world)
