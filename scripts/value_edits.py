@@ -4,9 +4,9 @@
     .venv/bin/python scripts/value_edits.py [FILE ...] [--forms FORM ...] [--out FOLDER] [--usd-python PYTHON]
 
 Without files: those of the shared set. Each authored number, switch and token of physics in a file belongs to a kind,
-its name in USD. For each kind the file is imported, all of its values are changed in Blender's properties, and the scene
-is exported as a copy, a layer, a flat file and as Blender composes it. What is expected is the file itself with the same
-values changed by USD alone. A row where a score is below 1; exit status 1 where there is one.
+its name in USD. For each kind the file is imported, all of its values are changed in Blender's properties, and the
+scene is exported as a copy, a layer, a flat file and as Blender composes it. What is expected is the file itself with
+the same values changed by USD alone. A row where a score is below 1; exit status 1 where there is one.
 """
 
 from __future__ import annotations
@@ -78,7 +78,6 @@ class Scene:
 
     def __init__(self) -> None:
         import bpy
-
         from usdphys_ext.usdphys_addon.bridge.identity import remembered
 
         self.objects: dict[str, Any] = {remembered.path_of(obj): obj for obj in bpy.data.objects}
@@ -161,7 +160,6 @@ class Edits:
     def edit(self, file: Path) -> None:
         import bpy
         from pxr import Usd
-
         from usdphys_ext.usdphys_addon.exchange import usd_import
 
         untouched = Usd.Stage.Open(str(file))
@@ -194,7 +192,6 @@ class Edits:
 
     def judge(self, file: Path, kind: str, expected: Path) -> None:
         import bpy
-
         from usdphys_ext.usdphys_addon.exchange import scene_export, usd_export
 
         units, hierarchy = usd_export.stage_options(bpy.context.scene)
