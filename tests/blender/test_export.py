@@ -337,6 +337,83 @@ def test_meshes_of_an_instanceable_asset_are_instances_with_their_colliders(tmp_
     assert sum(len(obj.usdphys.colliders) for obj in bpy.data.objects) == 2
 
 
+MERGED = """#usda 1.0
+(
+    defaultPrim = "World"
+)
+def Xform "World"
+{
+    def Mesh "Wedge" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", "PhysicsMassAPI"])
+    {
+        float physics:mass = 3
+        int[] faceVertexCounts = [3, 3, 3, 3]
+        int[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3]
+        point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 0.8, 0), (0, 0, 0.6)]
+        uniform token subdivisionScheme = "none"
+    }
+    def Xform "Cart" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+    {
+        double3 xformOp:translate = (3, 0, 0)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+        def Mesh "Hull" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI", "PhysicsMassAPI"])
+        {
+            float physics:density = 500
+            uniform token physics:approximation = "convexHull"
+            int[] faceVertexCounts = [3, 3, 3, 3]
+            int[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3]
+            point3f[] points = [(0, 0, 0), (2, 0, 0), (0, 1, 0), (0, 0, 1)]
+            uniform token subdivisionScheme = "none"
+        }
+    }
+    def PhysicsFixedJoint "Weld"
+    {
+        rel physics:body0 = </World/Wedge>
+        rel physics:body1 = </World/Cart>
+        point3f physics:localPos0 = (3, 0, 0)
+    }
+}
+"""
+
+
+def test_an_instanceable_asset_holds_what_is_shown(tmp_path):
+    """Its colliders are below the prims that they were: of bodies and meshes that are one prim, too."""
+    (tmp_path / "merged.usda").write_text(MERGED)
+    bpy.ops.usdphys.import_usd(filepath=str(tmp_path / "merged.usda"))
+    file = tmp_path / "out.usda"
+    options = usd_export.ExportOptions(layers=True, instanceable=True)
+    result = scene_export.export_scene(bpy.context, file, options)
+    assert "FileDiffers" not in {issue.code for issue in result.issues}
+    assert (result.counts["bodies"], result.counts["colliders"], result.counts["joints"]) == (2, 2, 1)
+    stage = Usd.Stage.Open(str(file))
+    assert applied(stage.GetPrimAtPath("/World/Wedge")) == ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]
+    assert sorted(applied(stage.GetPrimAtPath("/World/Cart/Hull/mesh"))) == [
+        "PhysicsCollisionAPI", "PhysicsMassAPI", "PhysicsMeshCollisionAPI",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("field", "value"), [
+    ("physics:approximation", "boundingCube"), ("physics:density", 1.0), ("points", [(0, 0, 0), (9, 0, 0), (0, 1, 0)]),
+])  # fmt: skip
+def test_what_differs_in_the_prototype_of_an_instanceable_asset_is_named(tmp_path, monkeypatch, field, value):
+    (tmp_path / "merged.usda").write_text(MERGED)
+    bpy.ops.usdphys.import_usd(filepath=str(tmp_path / "merged.usda"))
+    split = asset_layers.split
+
+    def spoiled(whole, interface, **options):
+        made = split(whole, interface, **options)
+        layer = Sdf.Layer.FindOrOpen(str(next(interface.parent.rglob("*Library.usd*"))))
+        spec = next(spec for name in layer.GetPrimAtPath("/Geometry").nameChildren.keys()
+                    if (spec := layer.GetPropertyAtPath(f"/Geometry/{name}/mesh.{field}")) is not None)  # fmt: skip
+        spec.default = value
+        layer.Save()
+        return made
+
+    monkeypatch.setattr(asset_layers, "split", spoiled)
+    options = usd_export.ExportOptions(layers=True, instanceable=True)
+    result = scene_export.export_scene(bpy.context, tmp_path / "out.usda", options)
+    assert "FileDiffers" in {issue.code for issue in result.issues}
+
+
 def test_an_asset_in_which_no_mesh_can_be_an_instance_says_so(tmp_path):
     """A mesh with materials by face stays a mesh."""
     bpy.ops.mesh.primitive_monkey_add()

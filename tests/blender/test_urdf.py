@@ -662,6 +662,54 @@ def test_blenders_own_export_has_the_colliders_of_a_robot_at_its_default_setting
     assert sorted(facts[0]) == sorted(facts[1])
 
 
+@pytest.mark.parametrize("kind", ["obj", "dae"])
+@pytest.mark.parametrize("options", [(), ("--composed",)])
+def test_an_image_of_light_goes_along(tmp_path, kind, options) -> None:
+    from pxr import Sdf, Usd, UsdShade
+
+    textured(tmp_path)
+    home = tmp_path / "robo" / "left"
+    (home / "skin.png").rename(home / "glow.png")
+    glow = (home / "glow.png").read_bytes()
+    (home / "a.mtl").write_text("newmtl left\nKd 0.2 0.2 0.2\nKe 1 1 1\nmap_Ke glow.png\n")
+    points = "0 0 0 1 0 0 0 1 0"
+    (home / "a.dae").write_text(f"""<COLLADA version="1.4.1"><asset><up_axis>Z_UP</up_axis></asset>
+    <library_images><image id="i"><init_from>glow.png</init_from></image></library_images>
+    <library_effects><effect id="e"><profile_COMMON>
+    <newparam sid="s"><surface type="2D"><init_from>i</init_from></surface></newparam>
+    <newparam sid="t"><sampler2D><source>s</source></sampler2D></newparam><technique sid="c"><lambert>
+    <emission><texture texture="t" texcoord="UV"/></emission><diffuse><color>0.2 0.2 0.2 1</color></diffuse>
+    </lambert></technique></profile_COMMON></effect></library_effects>
+    <library_materials><material id="m" name="left"><instance_effect url="#e"/></material></library_materials>
+    <library_geometries><geometry id="g"><mesh>
+    <source id="p"><float_array id="f" count="9">{points}</float_array><technique_common>
+    <accessor source="#f" count="3" stride="3"/></technique_common></source>
+    <source id="u"><float_array id="h" count="6">0 0 1 0 0 1</float_array><technique_common>
+    <accessor source="#h" count="3" stride="2"/></technique_common></source>
+    <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+    <triangles count="1" material="a"><input semantic="VERTEX" source="#v" offset="0"/>
+    <input semantic="TEXCOORD" source="#u" offset="1"/><p>0 0 1 1 2 2</p></triangles></mesh></geometry>
+    </library_geometries><library_visual_scenes><visual_scene id="w"><node><instance_geometry url="#g"><bind_material>
+    <technique_common><instance_material symbol="a" target="#m"/></technique_common></bind_material>
+    </instance_geometry></node></visual_scene></library_visual_scenes>
+    <scene><instance_visual_scene url="#w"/></scene></COLLADA>""")
+    text = (tmp_path / "robo" / "r.urdf").read_text()
+    (tmp_path / "robo" / "r.urdf").write_text(text.replace("left/a.obj", f"left/a.{kind}"))
+    (tmp_path / "made").mkdir()
+    target = tmp_path / "made" / "out.usda"
+    assert cli.main(["convert", str(tmp_path / "robo" / "r.urdf"), str(target), *options]) == 0
+    shutil.rmtree(tmp_path / "robo")
+    stage = Usd.Stage.Open(str(target))
+    (lamp,) = [UsdShade.Material(prim) for prim in stage.Traverse() if prim.IsA(UsdShade.Material)
+               and prim.GetName() == "left"]  # fmt: skip
+    surface = lamp.ComputeSurfaceSource()[0]
+    (source,) = surface.GetInput("emissiveColor").GetValueProducingAttributes()
+    asset = source.GetPrim().GetAttribute("inputs:file").Get()
+    assert isinstance(asset, Sdf.AssetPath) and not Path(asset.path).is_absolute()
+    assert Path(asset.resolvedPath).read_bytes() == glow
+    assert np.allclose(surface.GetInput("diffuseColor").Get(), 0.0331, atol=1e-3)
+
+
 @pytest.mark.parametrize(("given", "wanted"), [((), "hold"), (("drives",), "effort")])
 def test_a_robot_holds_its_pose_where_a_window_asks_and_nothing_else_is_chosen(tmp_path, given, wanted) -> None:
     file = tmp_path / "robot.urdf"

@@ -220,7 +220,7 @@ def test_a_file_with_sublayers_has_no_instances_and_that_is_said(tmp_path: Path,
     text = '#usda 1.0\n(\n    defaultPrim = "R"' + below + '\n)\ndef Xform "R"\n{\n    def Mesh "M"\n    {\n    '
     (folder / "whole.usda").write_text(f"{text}{SQUARE}\n    }}\n}}\n")
     interface = folder.parent / "robot.usda"
-    said = asset_layers.split(folder / "whole.usda", interface, instances=True)
+    said, _ = asset_layers.split(folder / "whole.usda", interface, instances=True)
     assert (why in said) if why else said == ""
     assert Usd.Stage.Open(str(interface)).GetPrimAtPath("/R/M").IsInstance() is not bool(why)
 

@@ -202,3 +202,13 @@ def PhysicsPrismaticJoint "Moves" (prepend apiSchemas = ["PhysxTendonAxisAPI:t"]
     gearing = [stage.GetAttributeAtPath(f"/{name}.physxTendon:t:gearing").Get()[0] for name in ("Turns", "Moves")]
     assert gearing == pytest.approx([0.02, 2.0])
     assert "jointAxis" not in stage.GetRootLayer().ExportToString()
+
+
+def test_numbers_of_a_urdf_keep_its_units_and_are_no_unknown_ones() -> None:
+    """`urdf:limit:effort` is in N m whatever the units of the file: so it is read, too."""
+    stage = Usd.Stage.CreateInMemory()
+    joint = stage.DefinePrim("/Joint", "PhysicsRevoluteJoint")
+    for name in ("urdf:limit:effort", "foo:effort"):
+        joint.CreateAttribute(name, Sdf.ValueTypeNames.Float).Set(12.5)
+    assert unit_conversion.convert(stage, StageUnits(0.01, 1.0, "Z")) == {"foo:effort": "/Joint"}
+    assert joint.GetAttribute("urdf:limit:effort").Get() == 12.5

@@ -549,6 +549,34 @@ def test_what_shines_in_a_mesh_file_shines_on_the_stage_and_in_the_obj_of_a_urdf
     assert meshes.read_mesh(tmp_path / name).materials[0].emission == pytest.approx(wanted, rel=1e-4)
 
 
+def test_an_image_of_light_is_on_the_stage_and_in_the_obj_of_a_urdf(tmp_path):
+    """Of two mesh files whose images have one name; a factor of the light stays."""
+    parts = ""
+    for number, rest in enumerate(("", "Ke 0.5 0.25 0\n")):
+        folder = tmp_path / f"from{number}"
+        folder.mkdir()
+        (folder / "glow.png").write_bytes(bytes([number]) * 10)
+        (folder / "glow.mtl").write_text(f"newmtl lamp{number}\nKd 0.2 0.2 0.2\nmap_Ke glow.png\n{rest}")
+        (folder / "glow.obj").write_text(f"mtllib glow.mtl\nusemtl lamp{number}\n" + obj_text())
+        parts += f'<visual><geometry><mesh filename="from{number}/glow.obj"/></geometry></visual>'
+    read = [meshes.read_mesh(tmp_path / f"from{number}" / "glow.obj").materials[0] for number in (0, 1)]
+    assert [one.glow.parent.name for one in read] == ["from0", "from1"]
+    assert read[0].emission == (1.0, 1.0, 1.0) and read[1].emission == pytest.approx(mesh_data.linear(EMISSION)[:3])
+    stage = staged(layout.plan(robot(link("a", parts), folder=tmp_path), layout.LayoutOptions()), tmp_path)
+    for number, one in enumerate(read):
+        image = stage.GetPrimAtPath(f"/r/Materials/lamp{number}/EmissionTexture")
+        assert image.GetAttribute("inputs:file").Get()
+        scale = image.GetAttribute("inputs:scale").Get()
+        assert scale is None if number == 0 else tuple(scale)[:3] == pytest.approx(one.emission, rel=1e-6)
+    mesh = meshes.read_mesh(tmp_path / "from1" / "glow.obj")
+    files = mesh_files.MeshFiles("", tmp_path)
+    name = files.uri(mesh, "again", "visual")
+    files.write(tmp_path)
+    (again,) = meshes.read_mesh(tmp_path / name).materials
+    assert again.glow.read_bytes() == bytes([1]) * 10
+    assert again.emission == pytest.approx(read[1].emission, rel=1e-4)
+
+
 @pytest.mark.parametrize("mixers", [None, (0, 0, 0)])
 def test_corners_at_one_place_become_one_point_even_where_all_are_mixed_to_one_number(monkeypatch, mixers):
     if mixers is not None:

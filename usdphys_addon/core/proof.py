@@ -7,7 +7,7 @@ What Blender shows is a model; what the file holds are facts about the prims tha
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -105,6 +105,36 @@ class Proof:
         self.counts = summary.counts(model)
         self.moves: list[Mapping[str, str]] = []
         self.left_out: Set[str] = frozenset()
+
+    def put_below(
+        self, holders: Set[str], name: str, below: Callable[[Collection[str]], Collection[str]]
+    ) -> None:  # fmt: skip
+        """Expect colliders in the prims of this name below theirs.
+
+        holders: paths in the file of the prims whose colliders have gone there. below: which schemas of a prim have.
+        """
+        rows = [
+            row for row, prim in enumerate(self.prims)
+            if usd_physics.CollisionAPI.usd_name in prim.schemas and self.in_file(prim.path) in holders
+        ]  # fmt: skip
+        for row in rows:
+            holder, gone = self.prims[row], set(below([*self.prims[row].schemas]))
+            prim = replace(
+                holder, path=f"{holder.path}/{name}",
+                schemas={key: value for key, value in holder.schemas.items() if key in gone},
+            )  # fmt: skip
+            holder.schemas = {key: value for key, value in holder.schemas.items() if key not in gone}
+            self.prims.append(prim)
+            for each in (holder, prim):
+                each.label = each.label or holder.name
+        shown, added = self.shown, self.prims[len(self.prims) - len(rows) :]
+        self.shown = Facts(
+            np.concatenate([shown.worlds, shown.worlds[rows]]), np.concatenate([shown.boxes, shown.boxes[rows]]),
+            [frozenset(prim.schemas) for prim in self.prims], self.prims,
+            [*shown.materials, *(prim.materials for prim in added)],
+        )  # fmt: skip
+        for row in rows:
+            self.shown.boxes[row], self.shown.materials[row] = np.nan, ()
 
     def mismatches(self, read: ReadFacts) -> tuple[list[Mismatch], dict[str, int]]:
         """(how a file deviates, number of its prims by kind). read: the facts of the file."""

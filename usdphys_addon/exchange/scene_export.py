@@ -141,7 +141,7 @@ def _export_layers(
     if form == "layer":
         raise InputError("A layer over another file cannot be an asset of layers as well; choose one of the two.")
     require_usd()
-    from ..usd import asset_layers
+    from ..usd import asset_layers, instanceable
     from ..usd.files import layers
 
     inputs = source_export.files_of_source(context.scene)
@@ -154,12 +154,15 @@ def _export_layers(
         result = _export_one(context, whole, unproven, form, physics_only=physics_only)
         with asset_layers.claimed(target) as (name, replaceable):
             whole = (folder / "made").rename(folder / name) / whole.name
-            if missing := asset_layers.split(whole, folder / target.name, instances=options.instanceable):
+            missing, shared = asset_layers.split(whole, folder / target.name, instances=options.instanceable)
+            if missing:
                 result.issues.append(Issue(
                     "NoInstances", "warning", "", "", f"The asset has no instances: {missing}.",
                     "See which meshes can be instances under 'An asset of layers' in the manual, or switch "
                     "'Instanceable' off.",
                 ))  # fmt: skip
+            if result.proof is not None:
+                result.proof.put_below(shared, instanceable.MESH, instanceable.collision_schemas)
             _prove(folder / target.name, target, result, options)
             replace_together(folder, target, replaceable)
     layers.reload((target, *(target.parent / name).rglob("*.usd*")))

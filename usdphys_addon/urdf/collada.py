@@ -191,6 +191,9 @@ class _Reader:
         )
         if emission is not None:
             made.emission = _color(emission) or made.emission
+            texture = emission.find("texture")
+            if texture is not None and (glow := self.image(texture.get("texture") or "", samplers)) is not None:
+                made.emission, made.glow = (1.0, 1.0, 1.0), glow
         if diffuse is None:
             return
         texture = diffuse.find("texture")

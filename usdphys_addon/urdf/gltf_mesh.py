@@ -135,12 +135,19 @@ class _Reader:
         )
         red, green, blue = (float(part) * float(strength) for part in material.get("emissiveFactor", (0.0, 0.0, 0.0)))
         made.emission = (red, green, blue)
-        if "baseColorTexture" in surface:
-            texture = self.document["textures"][surface["baseColorTexture"]["index"]]
-            image = self.document["images"][texture["source"]] if "source" in texture else {}
-            uri = image.get("uri", "")
-            made.texture = sibling(self.path.parent, uri) if uri and not uri.startswith("data:") else None
+        made.texture = self.image(surface.get("baseColorTexture"))
+        if any(made.emission):
+            made.glow = self.image(material.get("emissiveTexture"))
         return made
+
+    def image(self, reference: dict[str, Any] | None) -> Path | None:
+        """The file of a texture, if it is one of its own."""
+        if reference is None:
+            return None
+        texture = self.document["textures"][reference["index"]]
+        image = self.document["images"][texture["source"]] if "source" in texture else {}
+        uri = image.get("uri", "")
+        return sibling(self.path.parent, uri) if uri and not uri.startswith("data:") else None
 
 
 def _place(node: dict[str, Any]) -> Matrix:

@@ -17,12 +17,16 @@ Ints = NDArray[np.int64]
 
 @dataclass(slots=True)
 class MeshMaterial:
-    """color: linear red, green, blue and alpha. texture: of the colour; it must exist. emission: linear."""
+    """color: linear red, green, blue and alpha. texture: of the colour; it must exist. emission: linear.
+
+    glow: texture of the emission, by which that is multiplied.
+    """
 
     name: str
     color: tuple[float, float, float, float] | None = None
     texture: Path | None = None
     emission: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    glow: Path | None = None
 
 
 @dataclass(slots=True)

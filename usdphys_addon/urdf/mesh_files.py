@@ -190,6 +190,8 @@ def _mtl(materials: list[MeshMaterial], names: list[str], folder: Path, kept: Ma
         lines.append(f"d {alpha:.6g}")
         if material.texture is not None and material.texture.is_file():
             lines.append(f"map_Kd {_copied(material.texture, folder, kept)}")
+        if material.glow is not None and material.glow.is_file():
+            lines.append(f"map_Ke {_copied(material.glow, folder, kept)}")
     return "\n".join(lines) + "\n"
 
 

@@ -216,8 +216,15 @@ def _read_mtl(path: Path) -> dict[str, MeshMaterial]:
             alpha = min(1.0, max(0.0, value if word == "d" else 1.0 - value))
             if material.color is not None:
                 material.color = (*material.color[:3], alpha)
-        elif word == "map_Kd" and rest.strip():
-            material.texture = sibling(path.parent, rest.strip()) or sibling(path.parent, rest.split()[-1])
+        elif word in ("map_Kd", "map_Ke") and rest.strip():
+            image = sibling(path.parent, rest.strip()) or sibling(path.parent, rest.split()[-1])
+            if word == "map_Kd":
+                material.texture = image
+            else:
+                material.glow = image
+    for material in materials.values():
+        if material.glow is not None and not any(material.emission):
+            material.emission = (1.0, 1.0, 1.0)
     return materials
 
 

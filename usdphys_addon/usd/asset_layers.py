@@ -79,19 +79,20 @@ def claimed(target: Path) -> Iterator[tuple[str, list[Path]]]:
             (target.parent / name).rmdir()
 
 
-def split(whole: Path, interface: Path, *, instances: bool = False) -> str:
+def split(whole: Path, interface: Path, *, instances: bool = False) -> tuple[str, set[str]]:
     """Write the layers of an asset beside a USD file that holds it all, and the interface a folder above.
 
     whole: in the folder of the payload, with its images in `textures`. instances: of meshes with their colliders; see
-    `instanceable`. Returns why there are no instances, if they are wanted; else "". Raises OutputError.
+    `instanceable`. Returns why there are no instances, if they are wanted, else "", and the paths of the prims whose
+    meshes are below them now. Raises OutputError.
     """
-    missing = _split(whole, interface, instances=instances)
+    made = _split(whole, interface, instances=instances)
     # Nobody has it open any more, without which Windows does not remove it.
     whole.unlink()
-    return missing
+    return made
 
 
-def _split(whole: Path, interface: Path, *, instances: bool) -> str:
+def _split(whole: Path, interface: Path, *, instances: bool) -> tuple[str, set[str]]:
     """`split`, without removing the whole."""
     folder, source = whole.parent, Sdf.Layer.OpenAsAnonymous(str(whole))
     shared: set[str] = set()
@@ -110,7 +111,7 @@ def _split(whole: Path, interface: Path, *, instances: bool) -> str:
     for file, layer in layers.items():
         if _moved(layer):
             layer.Export(str(file))
-    return missing
+    return missing, shared
 
 
 @cache

@@ -7,7 +7,7 @@ material, and the mesh below, which all instances share, the shape and how it co
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from pxr import Sdf
 
@@ -44,20 +44,27 @@ def _can_be_shared(spec: Sdf.PrimSpec) -> bool:
         return False
     if any(child.typeName != "GeomSubset" or len(child.relationships) for child in spec.nameChildren):
         return False
-    listed = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else Sdf.TokenListOp()
-    if listed.isExplicit or listed.appendedItems or listed.addedItems or listed.deletedItems:
+    applied = _applied(spec)
+    if applied is None or not all(name == BINDING_API or _class_of(name) is not None for name in applied):
         return False
-    if not all(name == BINDING_API or _class_of(name) is not None for name in listed.prependedItems):
-        return False
-    names = _collision_properties(list(listed.prependedItems))
+    names = _collision_properties(applied)
     return not any(name in names and isinstance(item, Sdf.RelationshipSpec) for name, item in spec.properties.items())
+
+
+def _applied(spec: Sdf.PrimSpec) -> list[str] | None:
+    """The applied schemas of a prim, in any form in which one layer lists them; None for one that takes some away."""
+    listed = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else Sdf.TokenListOp()
+    if listed.appendedItems or listed.addedItems or listed.deletedItems:
+        return None
+    # A flattened file has explicit lists.
+    return list(listed.explicitItems if listed.isExplicit else listed.prependedItems)
 
 
 def _class_of(applied: str) -> type[schema.Schema] | None:
     return vendor_schemas.find(schema.split_applied(applied)[0])
 
 
-def _collision_schemas(applied: list[str]) -> list[str]:
+def collision_schemas(applied: Collection[str]) -> list[str]:
     """The schemas of a collider; its mass is one, unless the mesh is a body."""
     is_body = usd_physics.RigidBodyAPI.usd_name in applied
     own_mass = () if is_body else (usd_physics.MassAPI.usd_name,)
@@ -68,7 +75,7 @@ def _collision_schemas(applied: list[str]) -> list[str]:
 
 def _collision_properties(applied: list[str]) -> set[str]:
     names = set()
-    for name in _collision_schemas(applied):
+    for name in collision_schemas(applied):
         cls, (_, instance) = _class_of(name), schema.split_applied(name)
         names |= {attribute.usd_name(instance) for attribute in (cls.attributes if cls is not None else ())}
     return names
@@ -76,8 +83,8 @@ def _collision_properties(applied: list[str]) -> set[str]:
 
 def _wrap(spec: Sdf.PrimSpec, is_shape: Callable[[str], bool]) -> None:
     layer, path = spec.layer, spec.path
-    applied = list(spec.GetInfo("apiSchemas").prependedItems) if spec.HasInfo("apiSchemas") else []
-    collides, names = _collision_schemas(applied), _collision_properties(applied)
+    applied = _applied(spec) or []
+    collides, names = collision_schemas(applied), _collision_properties(applied)
     subsets = [child.name for child in spec.nameChildren]
     mesh = Sdf.CreatePrimInLayer(layer, path.AppendChild(MESH))
     mesh.specifier, mesh.typeName, spec.typeName = Sdf.SpecifierDef, "Mesh", "Xform"

@@ -94,7 +94,7 @@ def _mesh(mesh: UsdGeom.Mesh, own: MeshMaterial | None, known: dict[str, MeshMat
         (one.GetIndicesAttr().Get(), _material(one.GetPrim(), known))
         for one in UsdShade.MaterialBindingAPI(mesh.GetPrim()).GetMaterialBindSubsets()
     ]
-    if any(look is not None for _, look in subsets) or (own is not None and own.texture is not None):
+    if any(look is not None for _, look in subsets) or (own is not None and (own.texture or own.glow) is not None):
         materials = [own or MeshMaterial("material", (0.5, 0.5, 0.5, 1.0))]
         faces = np.zeros(len(counts), np.int64)
         for indices, look in subsets:
@@ -164,16 +164,19 @@ def _look(material: UsdShade.Material) -> MeshMaterial | None:
     alpha = min(1.0, max(0.0, float(alpha))) if isinstance(alpha, float) else 1.0
     glow = _value(surface.GetInput("emissiveColor"))
     emission = (float(glow[0]), float(glow[1]), float(glow[2])) if isinstance(glow, Gf.Vec3f) else (0.0, 0.0, 0.0)
+    shining = _image(surface.GetInput("emissiveColor")) if surface.GetInput("emissiveColor") and glow is None else None
+    if shining is not None:
+        emission = _factor(surface.GetInput("emissiveColor"))
     diffuse = surface.GetInput("diffuseColor")
     if not diffuse:
-        return MeshMaterial(name, (0.18, 0.18, 0.18, alpha), emission=emission)
+        return MeshMaterial(name, (0.18, 0.18, 0.18, alpha), emission=emission, glow=shining)
     value, image = _value(diffuse), None
     if isinstance(value, Gf.Vec3f):
         color = (float(value[0]), float(value[1]), float(value[2]), alpha)
     else:
         image = _image(diffuse)
         color = (1.0, 1.0, 1.0, alpha) if image else (0.5, 0.5, 0.5, alpha)
-    return MeshMaterial(name, color, image, emission)
+    return MeshMaterial(name, color, image, emission, shining)
 
 
 def _value(given: UsdShade.Input) -> Any:
@@ -184,6 +187,16 @@ def _value(given: UsdShade.Input) -> Any:
         if not UsdShade.Output.IsOutput(attribute):
             return attribute.Get()
     return None
+
+
+def _factor(given: UsdShade.Input) -> tuple[float, float, float]:
+    """By what the image behind an input is multiplied."""
+    for attribute in given.GetValueProducingAttributes():
+        texture = UsdShade.Shader(attribute.GetPrim())
+        scale = _value(texture.GetInput("scale")) if texture else None
+        if isinstance(scale, Gf.Vec4f):
+            return float(scale[0]), float(scale[1]), float(scale[2])
+    return 1.0, 1.0, 1.0
 
 
 def _image(given: UsdShade.Input) -> Path | None:

@@ -358,7 +358,7 @@ class _RobotWriter:
             if index >= 0 and _is_look(mesh.materials[index]):
                 material = mesh.materials[index]
                 targets[index] = self.material(
-                    material.name or "material", material.color, material.texture, material.emission
+                    material.name or "material", material.color, material.texture, material.emission, material.glow
                 )
         if len(set(targets.values())) == 1:
             target = next(iter(targets.values()))
@@ -430,9 +430,9 @@ class _RobotWriter:
 
     def material(
         self, name: str, color: tuple[float, float, float, float] | None, texture: Path | None,
-        emission: tuple[float, float, float] = (0.0, 0.0, 0.0),
+        emission: tuple[float, float, float] = (0.0, 0.0, 0.0), glow: Path | None = None,
     ) -> str:  # fmt: skip
-        key = (name, color, texture, emission)
+        key = (name, color, texture, emission, glow)
         if key in self.made:
             return self.made[key]
         if not self.made:
@@ -448,10 +448,16 @@ class _RobotWriter:
         if texture is None:
             diffuse.Set(Gf.Vec3f(red, green, blue))
         else:
-            self.texture(path, diffuse, texture, (red, green, blue, alpha))
+            self.texture(f"{path}/Texture", diffuse, texture, (red, green, blue, alpha))
         shader.CreateInput("opacity", Sdf.ValueTypeNames.Float).Set(alpha)
         if any(emission):
-            shader.CreateInput("emissiveColor", Sdf.ValueTypeNames.Color3f).Set(Gf.Vec3f(*emission))
+            emissive = shader.CreateInput("emissiveColor", Sdf.ValueTypeNames.Color3f)
+            if glow is None:
+                emissive.Set(Gf.Vec3f(*emission))
+            else:
+                image = self.texture(f"{path}/EmissionTexture", emissive, glow, (*emission, 1.0))
+                if emission != (1.0, 1.0, 1.0):
+                    image.CreateInput("scale", Sdf.ValueTypeNames.Float4).Set(Gf.Vec4f(*emission, 1.0))
         shader.CreateInput("roughness", Sdf.ValueTypeNames.Float).Set(0.5)
         shader.CreateInput("metallic", Sdf.ValueTypeNames.Float).Set(0.0)
         material.CreateSurfaceOutput().ConnectToSource(shader.ConnectableAPI(), "surface")
@@ -460,11 +466,14 @@ class _RobotWriter:
         self.made[key] = path
         return path
 
-    def texture(self, path: str, diffuse: Any, file: Path, fallback: tuple[float, float, float, float]) -> None:
-        reader = UsdShade.Shader.Define(self.stage, f"{path}/TexCoord")
+    def texture(
+        self, path: str, given: Any, file: Path, fallback: tuple[float, float, float, float]
+    ) -> UsdShade.Shader:
+        """Make the shader of an image, which gives an input its value. path: of the shader."""
+        reader = UsdShade.Shader.Define(self.stage, f"{paths.parent_of(path)}/TexCoord")
         reader.CreateIdAttr("UsdPrimvarReader_float2")
         reader.CreateInput("varname", Sdf.ValueTypeNames.String).Set("st")
-        image = UsdShade.Shader.Define(self.stage, f"{path}/Texture")
+        image = UsdShade.Shader.Define(self.stage, path)
         image.CreateIdAttr("UsdUVTexture")
         image.CreateInput("file", Sdf.ValueTypeNames.Asset).Set(Sdf.AssetPath(self.images.asset(file)))
         image.CreateInput("sourceColorSpace", Sdf.ValueTypeNames.Token).Set("sRGB")
@@ -473,7 +482,8 @@ class _RobotWriter:
             image.CreateInput(wrap, Sdf.ValueTypeNames.Token).Set("repeat")
         st = image.CreateInput("st", Sdf.ValueTypeNames.Float2)
         st.ConnectToSource(reader.ConnectableAPI(), "result")
-        diffuse.ConnectToSource(image.ConnectableAPI(), "rgb")
+        given.ConnectToSource(image.ConnectableAPI(), "rgb")
+        return image
 
 
 def import_source_of(

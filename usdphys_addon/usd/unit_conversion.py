@@ -27,8 +27,10 @@ from .opinions import is_a
 from .read import stage_units
 from .write import ask_for_own_axes, sdf_type, usd_value, write_units
 
-#: Namespaces whose numbers no simulator reads as its own.
-_OTHERS = ("physics:", "primvars:", "xformOp:", "ui:", "userProperties:", "inputs:", "outputs:", "inbetweens:")
+#: Namespaces whose numbers no simulator reads as its own. Those of a URDF are in its units in any file.
+_OTHERS = (
+    "physics:", "primvars:", "xformOp:", "ui:", "userProperties:", "inputs:", "outputs:", "inbetweens:", "urdf:",
+)  # fmt: skip
 _VECTORS = tuple(getattr(Gf, f"Vec{size}{kind}") for size in (2, 3, 4) for kind in "hfd")
 _VELOCITIES = ("physics:velocity", "physics:angularVelocity")
 _RESET = "!resetXformStack!"
