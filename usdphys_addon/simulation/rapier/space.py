@@ -51,6 +51,7 @@ from .quality import (
     is_bearable,
     joint_steps,
     joint_sweeps,
+    precessing_steps,
     rolling_steps,
     turning_steps,
 )
@@ -206,6 +207,11 @@ class SolverSpace(Engine):
         extents = [item.size for item in self._templates]
         kinds = dict(zip(self.paths, self._template_of.tolist(), strict=True))
         sizes = {self.handles[path]: extents[kinds[path]] for path in self.weights}
+        swinging = {path for item in self.constraints if sum(not one.is_locked for one in item.facts.freedoms[3:]) > 1
+                    for path in (item.facts.body0, item.facts.body1)}  # fmt: skip
+        #: Rows of bodies that may precess; of a crowd none is looked at.
+        self._tops = [row for row, path in enumerate(self.paths) if path in swinging and path in self.weights]
+        self._tops = self._tops if len(self._tops) <= tuning.FEW_TOPS else []
         self._hook = ContactHook(self._surfaces, yielding, sizes, self._wheels())
         radii = np.array([item.radius for item in self._templates], float)[self._template_of]
         #: m: how far from its middle a body may touch others; -1 for those that are not looked at.
@@ -630,7 +636,7 @@ class SolverSpace(Engine):
         for constraint in self._softened:
             lead(constraint, self.physics, self.time_step)
         measured = [constraint for constraint in self.constraints if self.loads.measures(constraint)]
-        steps = max(self.substeps, self._turning_steps(starts), self._rolling_steps())
+        steps = max(self.substeps, self._turning_steps(starts), self._rolling_steps(), self._precessing_steps())
         self.physics.integration_parameters.dt = self.time_step / steps
         if steps != self._steps:
             self._steps = steps
@@ -842,6 +848,16 @@ class SolverSpace(Engine):
             steps = rolling_steps(self.time_step, self._views[row].angvel.norm(), self.substeps)
             if steps > most and self._touches(self.paths[row]):
                 most = steps
+        return most
+
+    def _precessing_steps(self) -> int:
+        """Steps that the fastest spin takes of a body whose joint lets the axis swing."""
+        most = self.substeps
+        small = self.physics.integration_parameters.num_solver_iterations
+        for row in self._tops:
+            body = self._views[row]
+            steps = body.additional_solver_iterations + small
+            most = max(most, precessing_steps(self.time_step, body.angvel.norm(), self.substeps, steps))
         return most
 
     def _touches(self, path: str) -> bool:
