@@ -572,3 +572,93 @@ def swing_scaled(file: File) -> Callable[[Motion], float]:
 def flight(file: File) -> Callable[[Motion], float]:
     file.add(file.body("Ball", (0, 0, 20), shape="Sphere", size=(0.1,), velocity=(4, 0, 3)))
     return lambda motion: 1e3 * float(np.linalg.norm(motion.end("Ball") - (4, 0, 23 - G / 2)))
+
+
+# --------------------------------------------------------------------------- energy
+
+
+@measure("Energy", "ball with restitution 1 from 1 m: height after 11 bounces", 11.0, 100.0, 1.0, "%")
+def eleven_bounces(file: File) -> Callable[[Motion], float]:
+    file.add(file.material("Rubber", 0.0, 1.0), file.ground(material=f"{W}/Rubber", size=50),
+             file.body("Ball", (0, 0, 1.1), shape="Sphere", size=(0.1,), material=f"{W}/Rubber"))  # fmt: skip
+    top = 11 * 2 * math.sqrt(2 / G)
+
+    def height(motion: Motion) -> float:
+        around = motion.positions["Ball"][round((top - 0.2) * RATE) : round((top + 0.2) * RATE), 2]
+        return 100.0 * (float(around.max()) - 0.1)
+
+    return height
+
+
+@measure("Energy", "spring of 1.6 Hz without damping: swing after 60 s", 60.0, 100.0, 5.0, "%")
+def undamped_spring(file: File) -> Callable[[Motion], float]:
+    stiffness = 2.0 * (2 * math.pi * 1.6) ** 2
+    file.gravity = (0, 0, 0)
+    file.add(file.body("Bob", (0.2, 0, 2), mass=2.0),
+             file.joint("Slide", "Prismatic", "", f"{W}/Bob", pos0=(0, 0, 2), axis="X",
+                        drives={"linear": {"stiffness": stiffness, "targetPosition": 0.0}}))  # fmt: skip
+    return lambda motion: 500.0 * float(np.abs(motion.positions["Bob"][-RATE:, 0]).max())
+
+
+@measure("Energy", "break of 15 balls that touch, restitution 1, at 8 m/s: energy after 1 s", 1.0, 100.0, 50.0, "%")
+def rack(file: File) -> Callable[[Motion], float]:
+    width, count = 0.0572, 0
+    file.gravity = (0, 0, 0)
+    file.add(file.material("Ivory", 0.0, 1.0))
+    for row in range(5):
+        for place in range(row + 1):
+            file.add(file.body(f"Ball{count}", (row * width * math.sqrt(0.75), (place - row / 2) * width, 0),
+                               shape="Sphere", size=(width / 2,), mass=0.17, material=f"{W}/Ivory"))  # fmt: skip
+            count += 1
+    file.add(file.body("Cue", (-0.5, 0.003, 0), shape="Sphere", size=(width / 2,), mass=0.17, velocity=(8, 0, 0),
+                       material=f"{W}/Ivory"))  # fmt: skip
+    return lambda motion: 100.0 / 64.0 * sum(float((motion.speed(name)[-1] ** 2).sum()) for name in motion.positions)
+
+
+#: A top: kg, m from its tip to its middle, rad/s, kg m2 about its middle across and along, rad.
+TOP_MASS, TOP_ARM, TOP_SPIN, TOP_ACROSS, TOP_ALONG, TOP_TILT = 1.0, 0.3, 150.0, 0.005625, 0.01125, math.pi / 6
+
+
+def precession(seconds: float, step: float = 1e-3) -> tuple[float, float]:
+    """(mean tilt, rad, in the last second, angle of precession, rad) of the top, from rest: Runge and Kutta."""
+    across, spin = TOP_ACROSS + TOP_MASS * TOP_ARM**2, TOP_ALONG * TOP_SPIN
+
+    def rates(tilt: float, swing: float) -> tuple[float, float]:
+        """Those of the tilt's rate, and of the precession."""
+        turn = spin * (math.cos(TOP_TILT) - math.cos(tilt)) / (across * math.sin(tilt) ** 2)
+        pull = TOP_MASS * G * TOP_ARM - spin * turn
+        return math.sin(tilt) * (turn**2 * math.cos(tilt) + pull / across), turn
+
+    tilt, swing, angle, tilts = TOP_TILT, 0.0, 0.0, []
+    for _ in range(round(seconds / step)):
+        one, first = rates(tilt, swing)
+        two, second = rates(tilt + step / 2 * swing, swing + step / 2 * one)
+        three, third = rates(tilt + step / 2 * (swing + step / 2 * one), swing + step / 2 * two)
+        four, fourth = rates(tilt + step * (swing + step / 2 * two), swing + step * three)
+        angle += step / 6 * (first + 2 * second + 2 * third + fourth)
+        tilt += step * (swing + step / 6 * (one + two + three))
+        swing += step / 6 * (one + 2 * two + 2 * three + four)
+        tilts.append(tilt)
+    return float(np.mean(tilts[-round(1 / step) :])), angle
+
+
+def top(file: File) -> None:
+    tilt = (TOP_ARM * math.sin(TOP_TILT), 0, 2 + TOP_ARM * math.cos(TOP_TILT))
+    file.add(file.body("Top", tilt, about("Y", math.degrees(TOP_TILT)), mass=TOP_MASS, collides=False,
+                       inertia=(TOP_ACROSS, TOP_ACROSS, TOP_ALONG), spin=(0, 0, TOP_SPIN)),
+             file.joint("Tip", "Spherical", "", f"{W}/Top", pos0=(0, 0, 2), pos1=(0, 0, -TOP_ARM)))  # fmt: skip
+
+
+TILT, PRECESSION = precession(20.0)
+
+
+@measure("Energy", "top of 0.3 m at 150 rad/s, from 30 degrees: tilt after 20 s", 20.0, math.degrees(TILT), 8.0, "deg")
+def tilt_of_top(file: File) -> Callable[[Motion], float]:
+    top(file)
+    return lambda motion: float(np.degrees(np.arccos(motion.axis("Top", 2)[-RATE:, 2]).mean()))
+
+
+@measure("Energy", "top of 0.3 m at 150 rad/s, from 30 degrees: precession in 20 s", 20.0, 100.0, 5.0, "%")
+def precession_of_top(file: File) -> Callable[[Motion], float]:
+    top(file)
+    return lambda motion: 100.0 / PRECESSION * float(np.unwrap(np.arctan2(*motion.axis("Top", 2)[:, 1::-1].T))[-1])

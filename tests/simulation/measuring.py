@@ -13,7 +13,8 @@ def moved(world: World, case: Measure) -> Motion:
     """The motion of all bodies of a world during a measure."""
     from usdphys_ext.usdphys_addon.core import frames
 
-    paths = {path.rsplit("/", 1)[-1]: path for path in world.paths}
+    # Of two with one name the first: what is built beside a measure comes later.
+    paths = {path.rsplit("/", 1)[-1]: path for path in reversed(world.paths)}
 
     def movers(frame: int):
         found = {}

@@ -52,6 +52,27 @@ def test_a_box_slides_as_far_as_on_a_box(cell: float, kind: str, start: float) -
 
 
 @pytest.mark.parametrize("kind", ["shared", "split", "flipped"])
+@pytest.mark.parametrize(("cell", "y"), [(0.05, 0.03), (0.25, 0.03), (0.25, 0.11), (1.0, 0.11)])
+@pytest.mark.parametrize(
+    ("shape", "size"), [("Cylinder", (0.2, 0.2)), ("Cylinder", (0.27, 0.17)), ("Cone", (0.2, 0.2))]
+)
+def test_what_has_a_rim_slides_as_far_as_on_a_box(
+    shape: str, size: tuple[float, float], cell: float, y: float, kind: str
+) -> None:
+    file = File(METERS)
+    file.add(file.material("Wood", FRICTION), flat(file, cell, kind),
+             file.body("Can", (0.013, y, size[1] / 2), shape=shape, size=size, mass=2.0, velocity=(SPEED, 0, 0),
+                       material=f"{W}/Wood"))  # fmt: skip
+    world = world_of(file)
+    highest = 0.0
+    for _ in range(120):
+        world.step()
+        highest = max(highest, float(place(world, "Can")[2]))
+    assert place(world, "Can") == pytest.approx((0.013 + SPEED**2 / (2 * FRICTION * G), y, size[1] / 2), abs=0.05)
+    assert highest < size[1] / 2 + 0.005
+
+
+@pytest.mark.parametrize("kind", ["shared", "split", "flipped"])
 def test_a_ball_rolls_straight_on_and_keeps_its_speed(kind: str) -> None:
     file = File(METERS)
     file.add(file.material("Wood", FRICTION), flat(file, 0.2, kind),

@@ -18,7 +18,7 @@ rolls bears behind its middle, and rolls ever faster: its points are put back be
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,6 +104,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         self._step = self._small_step = 1.0
         self._sides: dict[Any, _Side] = {}
         self._inverses: dict[Any, Any] = {}
+        self._shapes: dict[tuple[Any, Callable[[Any], bool]], bool] = {}
 
     def attach(self, physics: PhysicsWorld) -> None:
         """Mark the colliders, and have the solver call this."""
@@ -150,6 +151,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         if first is not None and second is not None and (first.is_uneven or second.is_uneven) and _rests(ctx):
             ctx.friction = held(first, second)
         if ctx.rigid_body1 in self._sliding or ctx.rigid_body2 in self._sliding:
+            self._drop_far_sides(ctx)
             if (ctx.collider1 in self.rollers) is not (ctx.collider2 in self.rollers):
                 self._bear_below(ctx)
             self._slip(ctx)
@@ -170,6 +172,32 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                     here = velocity + np.cross(spin, np.array(point.to_tuple(), float) - pose[:3, 3])
                 here = sign * (here - normal * float(here @ normal))
                 ctx.set_solver_contact(number, tangent_velocity=tuple(here.tolist()))
+
+    def _drop_far_sides(self, ctx: Any) -> None:
+        """Remove points at which a triangle of a mesh would push a cylinder or cone out beyond its middle.
+
+        The solver finds them where the rim crosses a triangle, and throws the body aside.
+        """
+        for handle, other, is_first in (
+            (ctx.collider1, ctx.collider2, True),
+            (ctx.collider2, ctx.collider1, False),
+        ):
+            if not self._is_of(ctx, handle, _has_rim) or not self._is_of(ctx, other, _is_mesh):
+                continue
+            middle, normal = ctx.colliders[handle].position.translation.to_tuple(), ctx.normal.to_tuple()
+            outside = normal if is_first else (-normal[0], -normal[1], -normal[2])
+            contacts = ctx.solver_contacts
+            for number in range(len(contacts) - 1, -1, -1):
+                point = contacts[number].point2 if is_first else contacts[number].point
+                if _dot(_minus(point.to_tuple(), middle), outside) < 0.0:
+                    ctx.remove_solver_contact(number)
+
+    def _is_of(self, ctx: Any, handle: Any, test: Callable[[Any], bool]) -> bool:
+        """A test of the shape of a collider, made once."""
+        key = handle, test
+        if key not in self._shapes:
+            self._shapes[key] = test(ctx.colliders[handle].shape)
+        return self._shapes[key]
 
     def _bear_below(self, ctx: Any) -> None:
         """Put the points of a body that lies on its side below its axis, where the other one is flat."""
@@ -294,6 +322,14 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                               1.0 / weight.mass, turns, item.gravity_scale, self.sizes[body])  # fmt: skip
             self._sides[body] = side
         return side
+
+
+def _has_rim(shape: Any) -> bool:
+    return any(made() is not None for made in (shape.as_round_cylinder, shape.as_round_cone, shape.as_cone))
+
+
+def _is_mesh(shape: Any) -> bool:
+    return shape.as_trimesh() is not None
 
 
 def _minus(one: _Vector, other: _Vector) -> _Vector:

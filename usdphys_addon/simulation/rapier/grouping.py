@@ -41,7 +41,9 @@ def grouped(setup: Setup, stock: Stock) -> list[tuple[Rows, Needs]]:
     if len(chosen) < 2 or are_alike or not setup.layout.names.isdisjoint((GEAR, RACK)):
         return [(chosen, needs_of(setup, stock, chosen, setup.joints, stock.positions))]
     clusters = _clusters(setup, stock, chosen)
-    by_needs: dict[Needs, list[int]] = defaultdict(list)
+    by_needs: dict[tuple[Needs, int], list[int]] = defaultdict(list)
+    #: Robots on wheels so far, each of which gets a world: in one, they push each other off their ways.
+    wheeled = 0
     #: Of single bodies, by their templates.
     known: dict[int, Needs] = {}
     for rows, joints in zip(clusters, _joints_of(setup, clusters), strict=True):
@@ -52,8 +54,10 @@ def grouped(setup: Setup, stock: Stock) -> list[tuple[Rows, Needs]]:
             needs = needs_of(setup, stock, np.array(rows, np.int64), joints, stock.positions)
             if len(rows) == 1 and not joints:
                 known[kind] = needs
-        by_needs[needs] += rows
-    return [(np.array(sorted(rows), np.int64), needs) for needs, rows in by_needs.items()]
+        wheeled += needs.has_wheels
+        own = wheeled if needs.has_wheels and wheeled <= tuning.WHEELED_APART else 0
+        by_needs[needs, own] += rows
+    return [(np.array(sorted(rows), np.int64), needs) for (needs, _), rows in by_needs.items()]
 
 
 class _Sets:

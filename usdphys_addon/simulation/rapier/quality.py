@@ -162,3 +162,14 @@ def rolling_steps(seconds: float, spin: float, steps: int) -> int:
     if not math.isfinite(spin):  # a body that is lost is rescued elsewhere
         return steps
     return min(max(math.ceil(spin * seconds / tuning.ROLL), steps), tuning.MOST_ROLLING_STEPS * steps)
+
+
+def precessing_steps(seconds: float, spin: float, steps: int, small_steps: int) -> int:
+    """Steps in `seconds`, that otherwise take `steps`, for a body that spins (rad/s) about an axis that may swing.
+
+    small_steps: of the solver in a step. In each, the axis of the spin falls behind the body by a part of its turn.
+    """
+    if not math.isfinite(spin):
+        return steps
+    wanted = math.ceil(spin * seconds / (tuning.PRECESSION * small_steps))
+    return min(max(wanted, steps), tuning.MOST_PRECESSING_STEPS * steps)

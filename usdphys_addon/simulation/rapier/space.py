@@ -50,6 +50,7 @@ from .quality import (
     is_bearable,
     joint_steps,
     joint_sweeps,
+    precessing_steps,
     rolling_steps,
     turning_steps,
 )
@@ -202,6 +203,11 @@ class SolverSpace(Engine):
         self._matter = Matter(matter.masses[self._template_of], matter.moments[self._template_of])
         reduced = {path for item in self.constraints if item.state.reduced
                    for path in (item.facts.body0, item.facts.body1)}  # fmt: skip
+        swinging = {path for item in self.constraints if sum(not one.is_locked for one in item.facts.freedoms[3:]) > 1
+                    for path in (item.facts.body0, item.facts.body1)}  # fmt: skip
+        #: Rows of bodies that may precess; of a crowd none is looked at.
+        self._tops = [row for row in self._rows_among(swinging) if self.paths[row] in self.weights]
+        self._tops = self._tops if len(self._tops) <= tuning.FEW_TOPS else []
         lengths = np.array([item.size for item in self._templates], float)[self._template_of]
         radii = np.array([item.radius for item in self._templates], float)[self._template_of]
         has_weight = np.array([item.weight is not None for item in self._templates], bool)[self._template_of]
@@ -631,7 +637,7 @@ class SolverSpace(Engine):
         for constraint in self._softened:
             lead(constraint, self.physics, self.time_step)
         measured = [constraint for constraint in self.constraints if self.loads.measures(constraint)]
-        steps = max(self.substeps, self._turning_steps(starts), self._rolling_steps())
+        steps = max(self.substeps, self._turning_steps(starts), self._rolling_steps(), self._precessing_steps())
         self.physics.integration_parameters.dt = self.time_step / steps
         if steps != self._steps:
             self._steps = steps
@@ -843,6 +849,16 @@ class SolverSpace(Engine):
             steps = rolling_steps(self.time_step, self._views[row].angvel.norm(), self.substeps)
             if steps > most and self._touches(self.paths[row]):
                 most = steps
+        return most
+
+    def _precessing_steps(self) -> int:
+        """Steps that the fastest spin takes of a body whose joint lets the axis swing."""
+        most = self.substeps
+        small = self.physics.integration_parameters.num_solver_iterations
+        for row in self._tops:
+            body = self._views[row]
+            steps = body.additional_solver_iterations + small
+            most = max(most, precessing_steps(self.time_step, body.angvel.norm(), self.substeps, steps))
         return most
 
     def _touches(self, path: str) -> bool:
