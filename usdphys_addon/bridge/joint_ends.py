@@ -52,6 +52,7 @@ class _Seen:
         self.objects: frozenset[int] = frozenset()
         self.homes: dict[int, _Home] = {}
         self.count = 0
+        self.is_due = False
 
 
 _seen = _Seen()
@@ -63,6 +64,7 @@ def sync(*, makes_joints: bool = True) -> list[str]:
     makes_joints: copied bodies get copies of their joints. Returns the names of the joints that were copied, moved or
     put into a collection.
     """
+    _seen.is_due = False
     homes = _collections()
     objects = [obj for obj in bpy.data.objects if applies_or_ends(obj)]
     new = {obj for obj in objects if obj.session_uid not in _seen.objects}
@@ -240,6 +242,7 @@ def _copy(joint: Any, pair: Sequence[Any], homes: _Collections) -> str:
             continue
         if joint.parent == _body(joint, side):
             copy.parent = body
+            copy.matrix_parent_inverse = joint.matrix_parent_inverse  # a new parent resets it
         setattr(group, f"body{side}", body)
     if copy.parent == joint.parent:
         # It hangs on nothing that was copied: it is where it was, seen from its body.
@@ -270,14 +273,17 @@ def _is_moving() -> bool:
 
 
 def look_later() -> None:
-    """Have `sync` called when the running operator has ended."""
-    jobs.add(_job)
+    """Have `sync` called when the running operator has ended. Without a window `turn` or saving does it."""
+    _seen.is_due = True
+    if not bpy.app.background:
+        jobs.add(_job)
 
 
 def turn() -> None:
     """Do at once what waits for Blender's timer. For tests, and for scripts without a window."""
-    while jobs.is_waiting(_job):
-        jobs.turn(_job)
+    if _seen.is_due:
+        jobs.cancel(_job)
+        sync()
 
 
 def _after_update(scene: Scene, depsgraph: bpy.types.Depsgraph) -> None:
@@ -318,7 +324,7 @@ def register() -> None:
     owner.usdphys_joint_ends = bpy.props.CollectionProperty(type=JointEnd, options={"HIDDEN"})
     _handlers.register()
     props.after_joining.append(look_later)
-    jobs.add(_job)
+    look_later()
 
 
 def unregister() -> None:

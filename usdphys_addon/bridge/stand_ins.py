@@ -122,15 +122,22 @@ def _expand(
         copy.property_unset("usdphys_joint_ends")  # else the joints of the instance would stay for the copies' sake
         home.objects.link(copy)
         if obj.parent in made:
-            copy.parent = made[obj.parent]
+            _hang(copy, made[obj.parent], obj.matrix_parent_inverse)
         else:
-            above = _above(obj, graph)
-            copy.parent, copy.parent_type, copy.matrix_parent_inverse = instancer, "OBJECT", offset @ above
+            copy.parent_type = "OBJECT"
+            _hang(copy, instancer, offset @ _above(obj, graph))
     for obj, copy in made.items():
         _point_at_copies(copy, [made, *around])
         if is_instance(obj):
             copy.instance_type = "NONE"
             _expand(copy, obj, home, graph, [made, *around])
+
+
+def _hang(copy: Object, parent: Object, inverse: mathutils.Matrix) -> None:
+    """Give an object a parent, which resets the inverse matrix of that."""
+    inverse = inverse.copy()
+    copy.parent = parent
+    copy.matrix_parent_inverse = inverse
 
 
 def _above(obj: Object, graph: bpy.types.Depsgraph) -> mathutils.Matrix:
