@@ -336,7 +336,7 @@ ASSETS = (
     Asset("Ragdoll", "Figures", "A figure of 1.8 m that falls", ragdoll),
     Asset("Pendulum", "Toys", "A bob of 5 kg, 1 m from its axis, that starts level", pendulum),
     Asset("Seesaw", "Toys", "A plank of 3 m, 20 kg, with a crate of 15 kg on one end", seesaw),
-    Asset("Dominoes", "Toys", "Twelve dominoes of 0.4 m; the first one leans, and they fall one after another", dominoes),
+    Asset("Dominoes", "Toys", "Twelve dominoes of 0.4 m; the first leans, and they fall one by one", dominoes),
     Asset("Brick Wall", "Bricks", "A wall of 5 courses of bricks of 0.4 x 0.2 x 0.2 m", wall),
     Asset("Chimney", "Bricks", "A chimney of 6 courses, whose bricks are joined by bonds that break", chimney),
     Asset("Pyramid", "Bricks", "A pyramid of 5 courses of bricks of 0.4 x 0.2 x 0.2 m", pyramid),
@@ -361,7 +361,7 @@ def make(asset: Asset, pictures: Path) -> Any:
     """Build an asset in a scene of its own, mark it and give it its thumbnail. Returns its collection."""
     scene: Any = bpy.data.scenes.new("Build")
     bpy.context.window.scene = scene
-    home = bpy.data.collections.new(asset.name)  # before those of generators, which have such names, too
+    home = bpy.data.collections[asset.name]
     asset.build()
     bpy.context.view_layer.update()
     for child in list(scene.collection.children):
@@ -424,6 +424,8 @@ def write(folder: Path, pictures: Path, only: Sequence[str] = ()) -> None:
     bpy.ops.wm.read_factory_settings(use_empty=True)
     package = sys.modules.get("usdphys_ext") or bench.load_extension()
     package.register()
+    for asset in ASSETS:  # before generators make collections with such names
+        bpy.data.collections.new(asset.name)
     homes = {make(asset, pictures) for asset in ASSETS if not only or asset.name in only}
     for world in list(bpy.data.worlds):
         bpy.data.worlds.remove(world)
