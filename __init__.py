@@ -14,6 +14,7 @@ _MODULES = (
     ".usdphys_addon.bridge.props",
     ".usdphys_addon.bridge.stored.handlers",
     ".usdphys_addon.bridge.stored.overrides",
+    ".usdphys_addon.bridge.joint_ends",
     ".usdphys_addon.bridge.scene_watch",
     ".usdphys_addon.bridge.source_report",
     ".usdphys_addon.playback.guard",

@@ -170,6 +170,9 @@ class USDPHYS_Preferences(  # noqa: N801
         row = layout.row()
         row.operator("usdphys.manual", icon="HELP")
         row.operator("usdphys.report_bug", icon="URL")
+        row = layout.row()
+        row.operator("usdphys.library_add", icon="ASSET_MANAGER")
+        row.operator("usdphys.library_remove", icon="X")
 
     def draw_keymap(self, context: bpy.types.Context) -> None:
         import rna_keymap_ui

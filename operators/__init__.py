@@ -30,6 +30,7 @@ from . import (
     inspector,
     joint_freedoms,
     joint_tools,
+    library,
     manual,
     mirror,
     presets,
@@ -61,7 +62,7 @@ from .outcome import report_refusals
 _MODULES = (
     action_bar, add_physics, aim, batch, batch_files, beside, checks, computed_mass, groups, export_urdf,
     export_usd, export_layer, export_mjcf, export_unreal, import_mjcf, import_sdf, import_urdf, import_usd,
-    inspector, joint_freedoms, joint_tools, manual, mirror,
+    inspector, joint_freedoms, joint_tools, library, manual, mirror,
     from_rigid_bodies, pack_source, generate, gizmo_drag, edit_lists, find_setting, presets, preview, prove,
     report_bug, settle, source_changes, structure, vendor, velocity_keys,
 )  # fmt: skip

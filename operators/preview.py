@@ -322,12 +322,16 @@ class Player(Listener):
         redraw("VIEW_3D", "PROPERTIES")
         return {"FINISHED"}
 
+    def moving(self, context: bpy.types.Context) -> frozenset[str]:
+        """Names of the objects that move, with what is tied to them; empty for all."""
+        return frozenset()
+
     def play(self, context: bpy.types.Context, session: Any) -> None:
         """What is done with a session that has just begun."""
         session.play()
 
     def start(self, context: bpy.types.Context, seconds: float, *, with_timeline: bool) -> set[Any]:
-        self._work = preview_guard.begin(context, with_timeline=with_timeline)
+        self._work = preview_guard.begin(context, with_timeline=with_timeline, only=self.moving(context))
         return self.go_on(context, seconds)
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
@@ -401,6 +405,22 @@ class USDPHYS_OT_preview_play(Player, bpy.types.Operator):
     )
 
     poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
+
+
+class USDPHYS_OT_preview_play_selected(Player, bpy.types.Operator):
+    """Simulate the selected bodies and what joints tie to them. All others stand still, as obstacles"""
+
+    bl_idname = "usdphys.preview_play_selected"
+    bl_label = "Simulate Selected"
+
+    ignores_timeline = BoolProperty(
+        name="Without Timeline", description="Play by the clock in any case", options={"HIDDEN", "SKIP_SAVE"}
+    )
+
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE, needs.ONE_OBJECT, needs.AT_REST)
+
+    def moving(self, context: bpy.types.Context) -> frozenset[str]:
+        return frozenset(obj.name for obj in context.selected_objects)
 
 
 def _view_under(context: bpy.types.Context, event: bpy.types.Event) -> tuple[Any, Any, tuple[float, float]] | None:
@@ -605,6 +625,7 @@ class USDPHYS_OT_preview_clear_bake(bpy.types.Operator):
 
 
 CLASSES = (
-    USDPHYS_OT_preview_play, USDPHYS_OT_preview_listen, USDPHYS_OT_preview_step, USDPHYS_OT_preview_reset,
+    USDPHYS_OT_preview_play, USDPHYS_OT_preview_play_selected,
+    USDPHYS_OT_preview_listen, USDPHYS_OT_preview_step, USDPHYS_OT_preview_reset,
     USDPHYS_OT_preview_apply, USDPHYS_OT_preview_bake, USDPHYS_OT_choose_engine, USDPHYS_OT_preview_clear_bake,
 )  # fmt: skip

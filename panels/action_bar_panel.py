@@ -182,6 +182,10 @@ class USDPHYS_MT_object(bpy.types.Menu):
         for name, label, icon, _ in TOOLS:
             layout.menu(f"USDPHYS_MT_{name}", text=label, icon=icon)
         layout.separator()
+        layout.operator("usdphys.preview_play_selected", icon="PLAY")
+        layout.operator_menu_enum("usdphys.select_kind", "kind", icon="RESTRICT_SELECT_OFF")
+        layout.operator("usdphys.fit_asset", icon="FULLSCREEN_EXIT")
+        layout.separator()
         layout.operator("usdphys.find_setting", icon="VIEWZOOM")
         layout.operator("usdphys.manual", icon="HELP")
         layout.operator("usdphys.report_bug", icon="URL")

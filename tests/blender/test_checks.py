@@ -239,6 +239,16 @@ def deleted_body() -> None:
     bpy.data.objects.remove(bpy.data.objects["B"])
 
 
+def left_behind() -> None:
+    joint()
+    home = scenes.new_collection("Whole", linked=True)
+    for name in ("A", "B"):
+        bpy.context.scene.collection.objects.unlink(bpy.data.objects[name])
+        home.objects.link(bpy.data.objects[name])
+    home.asset_mark()
+    bpy.context.view_layer.update()
+
+
 def joint_as_body() -> None:
     made = joint()
     made.body1 = scenes.add_joint("K", "FIXED", made.body1)
@@ -495,6 +505,7 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
     ("ColliderSheared", sheared, {"A.rotation_euler"}),
     ("JointSameBody", same_body, {f"{_JOINT}.body0", f"{_JOINT}.body0_name"}),
     ("JointBodyMissing", deleted_body, {f"{_JOINT}.body1_name"}),
+    ("JointLeftBehind", left_behind, set()),
     ("JointRelNotXformable", joint_as_body, {f"{_JOINT}.body1", f"{_JOINT}.body1_name"}),
     ("JointNoEnabledRigidBody", no_body, _NEW_BODY),
     ("JointTouchesStatic", held_by_static,

@@ -290,7 +290,7 @@ def test_what_the_points_of_a_mesh_bring_is_simulated_and_said_not_to_be_shown()
     inside.parent, points.instance_type = points, "VERTS"
     crate()
     session = session_of_scene()
-    assert session.shown.moving == ["Crate"]
+    assert session.shown.moving == ["Inside", "Crate"]
     found = [issue for issue in session.notices if issue.code == "PreviewUnshown"]
     assert [issue.severity for issue in found] == ["warning"] * 2
     assert any("'Inside'" in issue.message for issue in found)

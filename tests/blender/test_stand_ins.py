@@ -24,6 +24,12 @@ def swing(collection=None):
     scenes.make_collider(knob)
     hinge = scenes.add_joint("Hinge", "REVOLUTE", frame, arm, collection=collection)
     hinge.usdphys.joint.axis = "Y"
+    bpy.context.view_layer.update()
+    for part, place in ((hinge, (0, 0, 0)), (knob, (0.9, 0, 0))):
+        # As Ctrl P and the operators that make joints leave it.
+        part.parent = frame if part == hinge else arm
+        part.matrix_parent_inverse = part.parent.matrix_basis.inverted()
+        part.location = place
     return frame, arm, hinge
 
 

@@ -13,7 +13,7 @@ from bpy.types import Context, Object
 from ..bridge import vendor_rows
 from ..bridge.property_types import apply_schema
 from ..bridge.property_values import restore, snapshot
-from ..bridge.roles import applies, is_body, physics_material_of
+from ..bridge.roles import applies, is_body, parents_of, physics_material_of
 from . import group_edits, value_keys
 from .value_keys import KeyPlace
 
@@ -55,6 +55,15 @@ def having(context: Context, need: str) -> list[Any]:
         return []
     chosen = [active, *(obj for obj in context.selected_objects if obj != active)] if active.select_get() else [active]
     return [obj for obj in chosen if obj.is_editable and NEEDS[need](obj)]
+
+
+def of_kind(context: Context, kind: str) -> list[Object]:
+    """The shown objects of the scene that are BODIES, STATIC colliders, JOINTS or roots of ARTICULATIONS."""
+    tests: dict[str, Callable[[Object], bool]] = {
+        "BODIES": is_body, "JOINTS": NEEDS["joint"], "ARTICULATIONS": NEEDS["articulation"],
+        "STATIC": lambda obj: has_colliders(obj) and not is_body(obj) and not any(map(is_body, parents_of(obj))),
+    }  # fmt: skip
+    return [obj for obj in context.view_layer.objects if obj.visible_get() and tests[kind](obj)]
 
 
 class Value(NamedTuple):

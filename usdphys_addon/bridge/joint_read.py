@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import bpy
 import numpy as np
 
 from ..core import frames, joint_kinds, paths, schema
@@ -48,6 +49,21 @@ def read_joint(reading: ReadingContext, placement: Placement, world: frames.Matr
     vendor_rows.read_vendor(reading, placement.obj.usdphys, prim, "joint", "dof")
     for side in (0, 1):
         _read_side(reading, placement, prim, joint, group, side)
+    _report_left_behind(reading, placement, path)
+
+
+def _report_left_behind(reading: ReadingContext, placement: Placement, path: str) -> None:
+    """Report a joint that an asset or an instance of the collection of its bodies has not."""
+    obj = placement.obj
+    bodies = {body for side in (0, 1) if (body := getattr(obj.usdphys.joint, f"body{side}")) is not None}
+    home = next((one for one, objects in reading.wholes if bodies and bodies <= objects and obj not in objects), None)
+    if home is not None:
+        reading.issue(
+            "JointLeftBehind", "warning", path, obj.name,
+            f"'{obj.name}' is not in the collection '{home.name}', in which its bodies are, so instances of that have "
+            "no such joint.",
+            f"Move '{obj.name}' into '{home.name}'.",
+        )  # fmt: skip
 
 
 def read_typed(reading: ReadingContext, placement: Placement, type_name: str) -> None:
@@ -84,15 +100,18 @@ def _read_side(
         matrix = _unshown_matrix(body)
     elif target is None and (body is not None or getattr(group, f"body{side}_name")):
         name = body.name if body is not None else getattr(group, f"body{side}_name")
+        others = [] if body is None else [scene.name for scene in bpy.data.scenes if body.name_full in scene.objects]
+        message = f"Body {side} of the joint '{label}', '{name}', was deleted or is not exported."
+        if others and reading.scene.name not in others:
+            message = f"Body {side} of the joint '{label}', '{name}', is in another scene, '{others[0]}'."
         reading.issue(
-            "JointBodyMissing", "error", prim.path, label,
-            f"Body {side} of the joint '{label}', '{name}', was deleted or is not exported.",
+            "JointBodyMissing", "error", prim.path, label, message,
             f"Choose another body {side} for '{label}', or clear it to attach the joint to the world.",
         )  # fmt: skip
         return
-    elsewhere = getattr(group, f"body{side}_path")
-    if not path and elsewhere:
-        setattr(joint, f"body{side}", (reading.root + elsewhere,))
+    remembered_path = getattr(group, f"body{side}_path")
+    if not path and remembered_path:
+        setattr(joint, f"body{side}", (reading.root + remembered_path,))
         _recall_frame(reading, joint, group, side)
         return
     if path:

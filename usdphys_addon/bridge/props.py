@@ -7,6 +7,7 @@ See docs/concept_mapping.md.
 """
 
 import atexit
+from collections.abc import Callable
 from typing import Any
 
 import bpy
@@ -75,6 +76,15 @@ def _object(label: str, doc: str) -> Any:
     return bpy.props.PointerProperty(type=bpy.types.Object, name=label, description=doc, override=OVERRIDABLE)
 
 
+#: Called after a joint has got another body.
+after_joining: list[Callable[[], None]] = []
+
+
+def on_joined() -> None:
+    for call in after_joining:
+        call()
+
+
 def _body(side: int, doc: str) -> dict[str, Any]:
     """Pointer to a body, with its last known name: a deleted body leaves the name behind, a cleared one does not."""
     field, name_field = f"body{side}", f"body{side}_name"
@@ -82,6 +92,7 @@ def _body(side: int, doc: str) -> dict[str, Any]:
     def remember(joint: PropertyGroup, _context: Context) -> None:
         body = getattr(joint, field)
         setattr(joint, name_field, body.name if body else "")
+        on_joined()
         if body is not None:
             apply_schema(joint, _context)
 

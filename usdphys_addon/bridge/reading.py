@@ -90,6 +90,13 @@ class ReadingContext:
         """Full names of all objects that have children."""
         return frozenset(obj.parent.name_full for obj in bpy.data.objects if obj.parent is not None)
 
+    @cached_property
+    def wholes(self) -> list[tuple[Any, set[Object]]]:
+        """(collection, its objects) of those that are an asset or are instanced."""
+        instanced = {obj.instance_collection for obj in bpy.data.objects if obj.instance_type == "COLLECTION"}
+        chosen = (one for one in bpy.data.collections if one.asset_data is not None or one in instanced)
+        return [(one, set(one.all_objects)) for one in chosen]
+
     @property
     def new_looks(self) -> str:
         """Path below the root of the scope of new materials: where Blender writes them, or in the imported prims."""

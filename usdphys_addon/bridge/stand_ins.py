@@ -13,7 +13,6 @@ import bpy
 import mathutils
 from bpy.types import Collection, Context, Object
 
-from . import copied, object_copies
 from .roles import is_body
 
 #: Custom property of a stand-in.
@@ -120,17 +119,25 @@ def _expand(
     made: _Copies = {obj: obj.copy() for obj in _own(collection)}
     for obj, copy in made.items():
         copy[_MARK] = True
+        copy.property_unset("usdphys_joint_ends")  # else the joints of the instance would stay for the copies' sake
         home.objects.link(copy)
         if obj.parent in made:
-            copy.parent = made[obj.parent]
+            _hang(copy, made[obj.parent], obj.matrix_parent_inverse)
         else:
-            above = _above(obj, graph)
-            copy.parent, copy.parent_type, copy.matrix_parent_inverse = instancer, "OBJECT", offset @ above
+            copy.parent_type = "OBJECT"
+            _hang(copy, instancer, offset @ _above(obj, graph))
     for obj, copy in made.items():
         _point_at_copies(copy, [made, *around])
         if is_instance(obj):
             copy.instance_type = "NONE"
             _expand(copy, obj, home, graph, [made, *around])
+
+
+def _hang(copy: Object, parent: Object, inverse: mathutils.Matrix) -> None:
+    """Give an object a parent, which resets the inverse matrix of that."""
+    inverse = inverse.copy()
+    copy.parent = parent
+    copy.matrix_parent_inverse = inverse
 
 
 def _above(obj: Object, graph: bpy.types.Depsgraph) -> mathutils.Matrix:
@@ -185,6 +192,10 @@ def _groups() -> tuple[dict[Object, list[Object]], list[Object]]:
     return groups, orphans
 
 
+def is_stand_in(obj: Object) -> bool:
+    return _MARK in obj
+
+
 def are_there() -> bool:
     """True while objects stand in for an instance."""
     return any(_SHOWN_BY in obj for obj in bpy.data.objects)
@@ -237,6 +248,8 @@ def _show_again(instancer: Object) -> None:
 
 def hide() -> Hidden:
     """Show the instances themselves for a moment, while a file is written. Stand-ins of a bake stay."""
+    from . import copied, object_copies
+
     instancers, hidden = [], []
     layer: Any = bpy.context.view_layer
     for instancer, objects in _groups()[0].items():
@@ -260,6 +273,8 @@ def hide() -> Hidden:
 
 def show(hidden: Hidden) -> None:
     """Undo `hide`."""
+    from . import object_copies
+
     collections = {one.name: one for one in bpy.data.collections}
     roots = {scene.collection.name: scene.collection for scene in bpy.data.scenes}
     layer: Any = bpy.context.view_layer

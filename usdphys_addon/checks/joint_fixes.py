@@ -12,7 +12,7 @@ from bpy.types import Object, PropertyGroup, Scene
 
 from ..authoring import joint_edits, vendor_edits
 from ..authoring.joint_maker import JointMaker, JointOptions
-from ..bridge import props
+from ..bridge import joint_ends, props
 from ..bridge.joint_frames import is_joint
 from ..bridge.roles import is_body
 from ..core import joint_kinds
@@ -52,6 +52,12 @@ def _clear_missing_body(scene: Scene, issue: FoundIssue) -> None:
     require(missing, issue)
     for side in missing:
         _clear_body(joint, side)
+
+
+@fix("JointLeftBehind", safe=True, label="Move the joint into the collection of its bodies")
+def _bring_joint_home(scene: Scene, issue: FoundIssue) -> None:
+    obj = object_of(scene, issue)
+    require(joint_ends.bring_home(obj), issue)
 
 
 @fix("JointRelNotXformable", safe=False, label="Clear the body that is a joint itself")

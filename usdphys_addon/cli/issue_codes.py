@@ -18,7 +18,7 @@ FILE_CODES = frozenset({
     "GltfMeshCompressed", "GltfMirrored", "GltfMotionKept", "GltfMotionUnknown", "GltfNested", "GltfNotExported",
     "GltfNotSaid", "GltfOldForm", "GltfOtherScenes", "GltfPlaneAsMesh", "GltfShapeUnknown", "GltfSheared",
     "GltfSkinned", "GltfTapered", "GltfTriggerKept", "GltfUnread", "GltfVehicleKept", "GroupTargetMissing",
-    "GroupUndefined", "IsaacRobotMissing", "JointBodyMissing", "LabelsMissing", "MeshColliderTwice",
+    "GroupUndefined", "IsaacRobotMissing", "JointBodyMissing", "JointLeftBehind", "LabelsMissing", "MeshColliderTwice",
     "MjcfClassMissing", "MjcfLightLinks", "MjcfMeshMissing", "MjcfNoMass", "MjcfNotSaid", "MjcfUnread",
     "MjcfWrittenAnew", "NameChanged", "NameClash", "NewerVersion", "NotExported", "OwnerMissing", "PreviewExported",
     "RosInertialIncomplete", "RosLimitMissing", "RosMimicMissing", "RosNameTwice", "RosSeveralRoots",

@@ -77,13 +77,13 @@ def start(context: bpy.types.Context, *, with_timeline: bool = False) -> Preview
     return session
 
 
-def begin(context: bpy.types.Context, *, with_timeline: bool = False) -> Starting:
-    """Begin to start a session, after ending a running one; `go_on` does the work."""
+def begin(context: bpy.types.Context, *, with_timeline: bool = False, only: frozenset[str] = frozenset()) -> Starting:
+    """Begin to start a session, after ending a running one; `go_on` does the work. only: see `Starting`."""
     stop()
     from .starting import Starting
 
     _running.problem = ""
-    _running.starting = Starting(context, with_timeline=with_timeline)
+    _running.starting = Starting(context, with_timeline=with_timeline, only=only)
     return _running.starting
 
 

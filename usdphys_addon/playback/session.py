@@ -25,7 +25,7 @@ from ..simulation.energies import Energies
 from ..simulation.engine import ENGINES, Ability, NotLiveError, Program
 from ..simulation.live_values import LiveValues
 from ..simulation.world import World
-from . import beside, live_edits
+from . import beside, live_edits, others_held
 from .led_bodies import LedBodies
 from .shown_bodies import ShownBodies, is_own
 
@@ -81,24 +81,27 @@ class PreviewSession:
     The objects hold the simulated poses until `stop` or `apply`. shown: those objects. led: the kinematic bodies.
     """
 
-    def __init__(self, context: Context, *, frequency: float = 0.0) -> None:
-        """frequency: time steps per second, Hz; 0 for that of the scene.
+    def __init__(self, context: Context, *, frequency: float = 0.0, only: frozenset[str] = frozenset()) -> None:
+        """frequency: time steps per second, Hz; 0 for that of the scene. only: see `others_held.hold`; empty: all move.
 
         Raises MissingDependencyError if the engine is missing, InputError if nothing can move.
         """
-        finished(self._start(context, frequency))
+        finished(self._start(context, frequency, only))
 
     @classmethod
-    def steps(cls, context: Context, *, frequency: float = 0.0) -> Steps[PreviewSession]:
+    def steps(
+        cls, context: Context, *, frequency: float = 0.0, only: frozenset[str] = frozenset()
+    ) -> Steps[PreviewSession]:
         """Start a session in steps. The last one alone changes the scene, once `stand_ins.make` has.
 
         No step may follow a change of the scene: the steps hold evaluated objects.
         """
         session = cls.__new__(cls)
-        yield from session._start(context, frequency)
+        yield from session._start(context, frequency, only)
         return session
 
-    def _start(self, context: Context, frequency: float) -> Steps[None]:
+    def _start(self, context: Context, frequency: float, only: frozenset[str]) -> Steps[None]:
+        self._only = only
         try:
             stand_ins.make(context)
             yield from self._read_and_begin(context, frequency)
@@ -114,6 +117,8 @@ class PreviewSession:
         self.time_shown: float | None = None
         time_step = 1.0 / (frequency or scene.usdphys.preview.frequency)
         reading = yield from part(scene_read.read_steps(context.evaluated_depsgraph_get()), 0.0, _READ)
+        if self._only:
+            others_held.hold(reading, self._only)
         for prim in reading.model.prims.values():
             if prim.mesh is not None:
                 # The loader keeps it: from here on no evaluated object is needed.
@@ -533,7 +538,10 @@ class PreviewSession:
         """Read the authored scene: with the authored transforms, while the objects show simulated ones."""
         shown = authored_poses.put()
         try:
-            return scene_read.read_scene(context.evaluated_depsgraph_get())
+            found = scene_read.read_scene(context.evaluated_depsgraph_get())
+            if self._only:
+                others_held.hold(found, self._only)
+            return found
         finally:
             authored_poses.put_back(shown)
 
@@ -575,7 +583,7 @@ class PreviewSession:
     def restart(self, context: Context) -> None:
         """Begin anew with the scene as it is now. Raises InputError if nothing can move any more."""
         self.stop()
-        self.__init__(context, frequency=self._frequency)  # type: ignore[misc]
+        self.__init__(context, frequency=self._frequency, only=self._only)  # type: ignore[misc]
 
     def stop(self) -> None:
         """End the session and restore the authored transform of every object, and every instance, exactly."""

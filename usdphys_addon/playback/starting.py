@@ -15,9 +15,14 @@ from .timeline import Timeline
 class Starting:
     """A session that is being started. Before it is `done`, the scene has changed only as by `stand_ins.make`."""
 
-    def __init__(self, context: Context, *, with_timeline: bool, frequency: float = 0.0) -> None:
-        """frequency: time steps in a second, for a session without the timeline; 0: that of the scene."""
-        self.with_timeline, self.frequency = with_timeline, frequency
+    def __init__(
+        self, context: Context, *, with_timeline: bool, frequency: float = 0.0, only: frozenset[str] = frozenset()
+    ) -> None:
+        """frequency: time steps in a second, for a session without the timeline; 0: that of the scene.
+
+        only: names of the objects that move, with what is tied to them; empty: all.
+        """
+        self.with_timeline, self.frequency, self.only = with_timeline, frequency, only
         #: Completed part of the work.
         self.fraction = 0.0
         #: Slices that were made.
@@ -30,9 +35,9 @@ class Starting:
         self._state = _state(context)
         self._steps: Steps[PreviewSession | Timeline]
         if self.with_timeline:
-            self._steps = Timeline.steps(context)
+            self._steps = Timeline.steps(context, only=self.only)
         else:
-            self._steps = PreviewSession.steps(context, frequency=self.frequency)
+            self._steps = PreviewSession.steps(context, frequency=self.frequency, only=self.only)
 
     def advance(self, context: Context, seconds: float) -> bool:
         """Work for some seconds. Returns True when the session has begun.

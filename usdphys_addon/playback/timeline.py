@@ -52,10 +52,10 @@ class Timeline:
     """
 
     @classmethod
-    def steps(cls, context: Context) -> Steps[Timeline]:
+    def steps(cls, context: Context, *, only: frozenset[str] = frozenset()) -> Steps[Timeline]:
         """Start in steps. They raise MissingDependencyError and InputError as those of PreviewSession do."""
         frequency = frame_rate(context.scene) * time_steps_per_frame(context.scene)
-        session = yield from PreviewSession.steps(context, frequency=frequency)
+        session = yield from PreviewSession.steps(context, frequency=frequency, only=only)
         return cls(context, session)
 
     def __init__(self, context: Context, session: PreviewSession) -> None:
