@@ -31,8 +31,8 @@ from .runs import LEAST, ROUNDING, Floats, Motion, Parting, Subject, subject_of
 
 #: Milliseconds of a time step, on the average over so many, from which a twin is stopped.
 SLOWEST, AVERAGED = 100.0, 10
-#: What a long way allows is at most this share of the room in which the body has moved: one that swings for minutes, and
-#: is on the other side, has parted.
+#: What a long way allows is at most this share of the room in which the body has moved: one that swings for minutes,
+#: and is on the other side, has parted.
 MOST_OF_ROOM = 0.25
 #: Above this share of what is allowed a body counts as close to parting.
 CLOSE = 0.5
@@ -178,7 +178,7 @@ class Twin:
                 continue
 
     def poses(self) -> tuple[Floats, Floats]:
-        """Positions (n, 3) and rotations (n, 4) in the order of the bodies of the shown world; NaN where it has none."""
+        """Positions (n, 3) and rotations (n, 4) in the order of the shown bodies; NaN where it has none."""
         assert self.world is not None
         places, turns = self.world.positions[self.rows], self.world.rotations[self.rows]
         missing = self.rows < 0
