@@ -29,8 +29,9 @@ from . import runs
 from .compared import SLACK_ENGINE
 from .runs import LEAST, ROUNDING, Floats, Motion, Parting, Subject, subject_of
 
-#: Milliseconds of a time step, on the average over so many, from which a twin is stopped.
-SLOWEST, AVERAGED = 100.0, 10
+#: A twin is stopped after so many time steps in a row that take longer than this, milliseconds. One that waits for the
+#: processor now and then is not.
+SLOWEST, IN_ROW = 100.0, 10
 #: What a long way allows is at most this share of the room in which the body has moved: one that swings for minutes,
 #: and is on the other side, has parted.
 MOST_OF_ROOM = 0.25
@@ -101,7 +102,7 @@ class Twin:
     splits: dict[int, Split] = field(init=False)
     _grabs: dict[int, int] = field(default_factory=dict)
     _led: dict[str, tuple[Matrix, Matrix]] = field(default_factory=dict)
-    _times: list[float] = field(default_factory=list)
+    _slow: int = 0
 
     def __post_init__(self) -> None:
         self.forget()
@@ -114,7 +115,7 @@ class Twin:
     def forget(self) -> None:
         """Begin to compare anew."""
         self.apart, self.worst, self.share = (np.zeros(len(self.rows)) for _ in range(3))
-        self.splits = {}
+        self.splits, self._slow = {}, 0
         self._led.clear()
 
     # ----------------------------------------------------------------------- running
@@ -160,10 +161,9 @@ class Twin:
         lost = [path for path, why in self.world.unstable.items() if "not a number" in why]
         if lost:
             self.problem = phrase("it gave NaN for {body}", body=lost[0])
-        self._times = [*self._times[1 - AVERAGED :], taken]
-        mean = sum(self._times) / AVERAGED
-        if len(self._times) == AVERAGED and mean > SLOWEST:
-            self.problem = phrase("a time step of it takes {time}, too long to run beside", time=f"{mean / 1e3:.2f} s")
+        self._slow = self._slow + 1 if taken > SLOWEST else 0
+        if self._slow == IN_ROW:
+            self.problem = phrase("a time step of it takes {time}, too long to run beside", time=f"{taken / 1e3:.2f} s")
 
     def _lead(self, share: float) -> None:
         """Bring kinematic bodies a share of their way on."""
@@ -250,7 +250,7 @@ class Twins:
         for twin in self.twins:
             if twin.world is not None:
                 twin.world.reset()
-                twin.problem = ""
+                twin.problem, twin.is_stale = "", False
             twin.forget()
         self._begin()
 
