@@ -5,8 +5,9 @@
 
 `frame` is CPU time of a time step with its poses in Blender, without twins; `steps` that with the preview at twice the
 rate beside it, which takes two steps more; `ghosts` the vertices of its ghosts where all bodies have one; `verdicts` the
-signs, the legend and the verdicts of a redraw. `redraw_part` is the whole of a redraw that plays by the clock, as a part
-of the thirtieth of a second that it may take; a scene that needs more runs slower, and is drawn as often. Prints
+signs, the legend and the verdicts of a redraw. `redraw_part` is what the main thread does in a redraw that plays by the
+clock (95 of 100 do less), as a part of a thirtieth of a second: other threads of the solver wait in a loop, which a busy
+machine makes long. A scene that needs more runs slower, and is drawn as often. Prints
 `name value unit` per figure; with --check, exit status 1 where a ratio is over its bound.
 """
 
@@ -53,16 +54,16 @@ def frames(*, beside_it: bool) -> tuple[Any, float]:
 
 
 def redraws(session: Any) -> list[float]:
-    """CPU seconds of each redraw that plays by the clock, from the start."""
+    """Seconds of Blender's main thread in each redraw that plays by the clock, from the start."""
     import bpy
 
     session.reset(bpy.context)
     session.play()
     taken, end = [], time.perf_counter() + 4.0
     while time.perf_counter() < end:
-        start, worked = time.perf_counter(), time.process_time()
+        start, worked = time.perf_counter(), time.thread_time()
         if session.advance(bpy.context):
-            taken.append(time.process_time() - worked)
+            taken.append(time.thread_time() - worked)
         time.sleep(max(0.0, FRAME - (time.perf_counter() - start)))
     return taken
 
@@ -91,6 +92,8 @@ def measure(_wanted: Any) -> bench.Rows:
         twin_lines.rows_of(twins, ("compare", "confidence"))
     verdicts = (time.process_time() - start) / 50 * 1e3
     taken = sorted(redraws(session))
+    if not taken:
+        raise RuntimeError("nothing was played")
     yield "frame", alone, "ms"
     yield "steps", both, "ms"
     yield "steps_ratio", both / alone, ""

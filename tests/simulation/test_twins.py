@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import clock
 from usdphys_ext.usdphys_addon.core.steps import finished
@@ -191,10 +190,19 @@ def test_without_another_engine_the_same_one_runs_at_twice_the_rate(monkeypatch:
     assert kinds_beside(PREVIEW, has_steps=True) == [Kind(PREVIEW, 2)]
 
 
-def test_a_twin_that_is_too_slow_ends_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_twin_that_is_too_slow_beside_the_shown_world_ends_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     twins = beside(boxes(0.2))
-    now = iter(np.arange(0.0, 1e6, 0.2).tolist())
-    monkeypatch.setattr(clock, "now", lambda: next(now))
+    own = twins.twins[0].world
+    assert own is not None
+    step = own.step
+
+    def slow() -> None:
+        step()
+        own.step_milliseconds = 200.0
+
+    monkeypatch.setattr(own, "step", slow)
+    run(twins, 0.1)
+    assert twins.twins[0].runs
     run(twins, 0.5)
     assert "too long to run beside" in twins.twins[0].problem
     assert not twins.twins[0].runs

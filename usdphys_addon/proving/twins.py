@@ -29,9 +29,9 @@ from . import runs
 from .compared import SLACK_ENGINE
 from .runs import LEAST, ROUNDING, Floats, Motion, Parting, Subject, subject_of
 
-#: A twin is stopped after so many time steps in a row that take longer than this, milliseconds. One that waits for the
-#: processor now and then is not.
-SLOWEST, IN_ROW = 100.0, 10
+#: A twin is stopped after so many time steps in a row that take longer than this, milliseconds, and so many times as long
+#: as those of the shown world: on a machine that is busy with something else, both are slow.
+SLOWEST, TIMES_SLOWER, IN_ROW = 100.0, 10.0, 10
 #: What a long way allows is at most this share of the room in which the body has moved: one that swings for minutes,
 #: and is on the other side, has parted.
 MOST_OF_ROOM = 0.25
@@ -145,8 +145,8 @@ class Twin:
         except UsdPhysError as error:
             self.problem = str(error)
 
-    def step(self) -> None:
-        """As many time steps as the shown world takes in one."""
+    def step(self, shown_milliseconds: float) -> None:
+        """As many time steps as the shown world takes in one, which took so long."""
         assert self.world is not None
         taken = 0.0
         try:
@@ -161,7 +161,7 @@ class Twin:
         lost = [path for path, why in self.world.unstable.items() if "not a number" in why]
         if lost:
             self.problem = phrase("it gave NaN for {body}", body=lost[0])
-        self._slow = self._slow + 1 if taken > SLOWEST else 0
+        self._slow = self._slow + 1 if taken > max(SLOWEST, TIMES_SLOWER * shown_milliseconds) else 0
         if self._slow == IN_ROW:
             self.problem = phrase("a time step of it takes {time}, too long to run beside", time=f"{taken / 1e3:.2f} s")
 
@@ -276,7 +276,7 @@ class Twins:
         allowed += ROUNDING * self.seconds + 0.5 * self.shown.time_step * self.fastest
         for twin in self.twins:
             if twin.runs:
-                twin.step()
+                twin.step(self.shown.step_milliseconds)
             if twin.runs:
                 self._compare(twin, allowed)
             if twin.runs and twin.kind.rate > 1:
