@@ -138,11 +138,11 @@ def test_a_slow_scene_runs_slower_and_blender_still_draws(monkeypatch):
     settings().confidence = True
     session = preview_guard.start(bpy.context)
     session.play()
-    # Each look at the clock takes as long as what a redraw may take.
+    # Each look at the clock takes longer than what a redraw may take, and three time steps.
     now = [0.0]
 
     def tick():
-        now[0] += session_module.BESIDE_SECONDS
+        now[0] += 0.05
         return now[0]
 
     monkeypatch.setattr(clock, "now", tick)
