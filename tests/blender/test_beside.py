@@ -137,7 +137,6 @@ def test_a_slow_scene_runs_slower_and_blender_still_draws(monkeypatch):
     crate(z=50.0)
     settings().confidence = True
     session = preview_guard.start(bpy.context)
-    session.play()
     # Each look at the clock takes longer than what a redraw may take, and three time steps.
     now = [0.0]
 
@@ -146,6 +145,7 @@ def test_a_slow_scene_runs_slower_and_blender_still_draws(monkeypatch):
         return now[0]
 
     monkeypatch.setattr(clock, "now", tick)
+    session.play()
     session.advance(bpy.context)
     assert session.advance(bpy.context) == 1
 
