@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import clock
 from usdphys_ext.usdphys_addon.core.steps import finished
@@ -153,6 +154,16 @@ def test_a_kinematic_body_is_led_on_the_same_way_at_twice_the_rate() -> None:
         run(twins, 1.0 / 60.0)
         assert twins.twins[0].poses()[0][0] == pytest.approx(twins.shown.positions[0], abs=1e-6)
     assert twins.shown.positions[0, 2] == pytest.approx(0.5)
+
+
+def test_a_kinematic_body_that_keeps_its_velocity_does_so_in_each_world() -> None:
+    file = File(METERS)
+    file.add(file.body("Belt", (0, 0, 0), size=(2, 2, 0.2), kinematic=True, velocity=(0.5, 0, 0), spin=(0, 0, 30.0)))
+    twins = beside(file)
+    run(twins, 1.0)
+    assert twins.shown.positions[0, 0] == pytest.approx(0.5, abs=1e-3)
+    assert twins.twins[0].poses()[0][0] == pytest.approx(twins.shown.positions[0], abs=1e-4)
+    assert np.abs(twins.twins[0].poses()[1][0]) == pytest.approx(np.abs(twins.shown.rotations[0]), abs=1e-4)
 
 
 def test_chaos_is_no_difference_of_engines() -> None:
