@@ -61,7 +61,7 @@ def test_confidence_runs_twins_from_the_start_and_nothing_without_it():
     preview_guard.stop()
     settings().confidence = True
     session = preview_guard.start(bpy.context)
-    assert [twin.kind.rate for twin in session.twins.twins][0] == 2 and not session.twins.is_late
+    assert session.twins.twins[0].kind.rate == 2 and not session.twins.is_late
     run(session, 1.0)
     assert session.twins.verdicts().tolist() == [Verdict.ALIKE]
     settings().confidence = False
@@ -137,15 +137,16 @@ def test_a_slow_scene_runs_slower_and_blender_still_draws(monkeypatch):
     crate(z=50.0)
     settings().confidence = True
     session = preview_guard.start(bpy.context)
-    session.play()
-    # Each look at the clock takes as long as what a redraw may take.
+    # Each look at the clock takes longer than what a redraw may take, and three time steps.
     now = [0.0]
 
     def tick():
-        now[0] += session_module.BESIDE_SECONDS
+        now[0] += 0.05
         return now[0]
 
     monkeypatch.setattr(clock, "now", tick)
+    session.play()
+    session.advance(bpy.context)
     assert session.advance(bpy.context) == 1
 
 
@@ -200,9 +201,9 @@ def test_a_report_is_written_and_its_name_gets_its_end(tmp_path):
 def test_a_proof_that_is_stopped_leaves_nothing(monkeypatch):
     crate()
     state = bpy.context.window_manager.usdphys_proof
-    monkeypatch.setattr(prove_operators.InBackground, "finish", lambda self, context: self.end(context) or {"CANCELLED"})
     monkeypatch.setattr(
-        "usdphys_ext.usdphys_addon.batch.background.BackgroundCommand.wait", lambda self: None
+        prove_operators.InBackground, "finish", lambda self, context: self.end(context) or {"CANCELLED"}
     )
+    monkeypatch.setattr("usdphys_ext.usdphys_addon.batch.background.BackgroundCommand.wait", lambda self: None)
     assert bpy.ops.usdphys.prove(budget=5.0) == {"CANCELLED"}
     assert not state.is_running

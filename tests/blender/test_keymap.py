@@ -122,6 +122,6 @@ def test_shortcuts_are_those_of_the_readme(keymap):
         key: (operator, True, True, False, "PRESS")
         for key, operator in (
             ("SPACE", "usdphys.preview_play"), ("RIGHT_ARROW", "usdphys.preview_step"),
-            ("LEFT_ARROW", "usdphys.preview_reset"), ("P", "wm.call_menu_pie"),
+            ("LEFT_ARROW", "usdphys.preview_reset"), ("W", "usdphys.why"), ("P", "wm.call_menu_pie"),
         )
     }  # fmt: skip

@@ -1221,7 +1221,10 @@ def fresh_overlay():
 @pytest.mark.parametrize("name", OVERLAY_PANELS)
 def test_overlay_panels_show_every_setting(name, fresh_overlay):
     shown = drawn(name, "VIEW_3D").props(fresh_overlay)
-    known = {item.identifier for item in fresh_overlay.bl_rna.properties} - {"rna_type", "name", "show"}
+    # What runs beside the preview is drawn too, and has a panel of its own.
+    others = {"compare", "confidence"}
+    assert others <= set(drawn("beside", "VIEW_3D").props(fresh_overlay))
+    known = {item.identifier for item in fresh_overlay.bl_rna.properties} - {"rna_type", "name", "show"} - others
     assert set(shown) == known
     assert len(shown) == len(set(shown))
 
@@ -1761,7 +1764,7 @@ def test_preferences_show_every_setting_once(monkeypatch):
         assert len(boxes["Overlay"]) == 5
         assert "Shortcuts" in boxes
         if bpy.context.window_manager.keyconfigs.user:
-            assert len(keys) == 4
+            assert len(keys) == 5
 
 
 def test_preferences_of_a_blender_without_usd_offer_no_export(monkeypatch):

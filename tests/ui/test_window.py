@@ -138,3 +138,7 @@ def test_a_file_that_composes_very_many_prims_is_opened_after_a_question_only(dr
 def test_a_search_shows_its_paths_and_esc_keeps_the_best(drive):
     log = drive("aims")
     assert "ESC KEPT THE BEST" in log and "CHOSEN" in log
+
+
+def test_other_engines_run_beside_the_preview_and_are_drawn_painted_and_explained(drive):
+    assert "BESIDE DRAWN" in drive("beside")

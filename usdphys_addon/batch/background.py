@@ -100,7 +100,9 @@ class BackgroundBatch(BackgroundCommand):
         lines = self.folder / "jobs.jsonl"
         lines.write_text("\n".join(map(json.dumps, jobs)), encoding="utf-8")
         self._results, self._offset = self.folder / "results.jsonl", 0
-        self.start(["batch", str(lines), "--out", str(self._results), *(["--workers", str(workers)] if workers else [])])
+        self.start(
+            ["batch", str(lines), "--out", str(self._results), *(["--workers", str(workers)] if workers else [])]
+        )
 
     def results(self) -> list[dict[str, Any]]:
         """The results since the last call."""

@@ -38,7 +38,7 @@ CATCH_UP = 4
 #: Seconds that the steps of one redraw may take together, but for the last of them.
 CATCH_UP_SECONDS = 0.2
 #: Seconds that they may take with twins, so that Blender draws 30 frames a second: a slow scene runs slower.
-BESIDE_SECONDS = 0.025
+BESIDE_SECONDS = 0.016
 #: Seconds of building twins per redraw.
 BUILD_SECONDS = 0.02
 #: Milliseconds of a time step from which playing ends.

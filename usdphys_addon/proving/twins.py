@@ -29,10 +29,11 @@ from . import runs
 from .compared import SLACK_ENGINE
 from .runs import LEAST, ROUNDING, Floats, Motion, Parting, Subject, subject_of
 
-#: Milliseconds of a time step, on the average over so many, from which a twin is stopped.
-SLOWEST, AVERAGED = 100.0, 10
-#: What a long way allows is at most this share of the room in which the body has moved: one that swings for minutes, and
-#: is on the other side, has parted.
+#: A twin is stopped after so many time steps in a row that take longer than this, milliseconds, and so many times as long
+#: as those of the shown world: on a machine that is busy with something else, both are slow.
+SLOWEST, TIMES_SLOWER, IN_ROW = 100.0, 10.0, 10
+#: What a long way allows is at most this share of the room in which the body has moved: one that swings for minutes,
+#: and is on the other side, has parted.
 MOST_OF_ROOM = 0.25
 #: Above this share of what is allowed a body counts as close to parting.
 CLOSE = 0.5
@@ -101,7 +102,7 @@ class Twin:
     splits: dict[int, Split] = field(init=False)
     _grabs: dict[int, int] = field(default_factory=dict)
     _led: dict[str, tuple[Matrix, Matrix]] = field(default_factory=dict)
-    _times: list[float] = field(default_factory=list)
+    _slow: int = 0
 
     def __post_init__(self) -> None:
         self.forget()
@@ -114,7 +115,7 @@ class Twin:
     def forget(self) -> None:
         """Begin to compare anew."""
         self.apart, self.worst, self.share = (np.zeros(len(self.rows)) for _ in range(3))
-        self.splits = {}
+        self.splits, self._slow = {}, 0
         self._led.clear()
 
     # ----------------------------------------------------------------------- running
@@ -144,8 +145,8 @@ class Twin:
         except UsdPhysError as error:
             self.problem = str(error)
 
-    def step(self) -> None:
-        """As many time steps as the shown world takes in one."""
+    def step(self, shown_milliseconds: float) -> None:
+        """As many time steps as the shown world takes in one, which took so long."""
         assert self.world is not None
         taken = 0.0
         try:
@@ -160,10 +161,9 @@ class Twin:
         lost = [path for path, why in self.world.unstable.items() if "not a number" in why]
         if lost:
             self.problem = phrase("it gave NaN for {body}", body=lost[0])
-        self._times = [*self._times[1 - AVERAGED :], taken]
-        mean = sum(self._times) / AVERAGED
-        if len(self._times) == AVERAGED and mean > SLOWEST:
-            self.problem = phrase("a time step of it takes {time}, too long to run beside", time=f"{mean / 1e3:.2f} s")
+        self._slow = self._slow + 1 if taken > max(SLOWEST, TIMES_SLOWER * shown_milliseconds) else 0
+        if self._slow == IN_ROW:
+            self.problem = phrase("a time step of it takes {time}, too long to run beside", time=f"{taken / 1e3:.2f} s")
 
     def _lead(self, share: float) -> None:
         """Bring kinematic bodies a share of their way on."""
@@ -178,7 +178,7 @@ class Twin:
                 continue
 
     def poses(self) -> tuple[Floats, Floats]:
-        """Positions (n, 3) and rotations (n, 4) in the order of the bodies of the shown world; NaN where it has none."""
+        """Positions (n, 3) and rotations (n, 4) in the order of the shown bodies; NaN where it has none."""
         assert self.world is not None
         places, turns = self.world.positions[self.rows], self.world.rotations[self.rows]
         missing = self.rows < 0
@@ -250,7 +250,7 @@ class Twins:
         for twin in self.twins:
             if twin.world is not None:
                 twin.world.reset()
-                twin.problem = ""
+                twin.problem, twin.is_stale = "", False
             twin.forget()
         self._begin()
 
@@ -276,7 +276,7 @@ class Twins:
         allowed += ROUNDING * self.seconds + 0.5 * self.shown.time_step * self.fastest
         for twin in self.twins:
             if twin.runs:
-                twin.step()
+                twin.step(self.shown.step_milliseconds)
             if twin.runs:
                 self._compare(twin, allowed)
             if twin.runs and twin.kind.rate > 1:

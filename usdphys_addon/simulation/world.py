@@ -255,7 +255,7 @@ class World:
             row = self._index[path]
             if self.kinematic[row]:
                 place, turn = motion.after(self.time_step, self.positions[row], frames.matrix_of(self.rotations[row]))
-                self._engine_of(path).set_kinematic_pose(path, place, frames.quaternion_of(turn))
+                self._engine_of(path).set_kinematic_pose(path, place, np.array(frames.quaternion_of(turn)))
 
     def _check(self, before: Floats) -> None:
         moved = self.positions - before

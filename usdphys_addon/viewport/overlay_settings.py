@@ -78,8 +78,8 @@ class USDPHYS_OverlaySettings(KnownNames, bpy.types.PropertyGroup):
         default=1.5, min=1.0, max=6.0, update=_redraw, options={"SKIP_SAVE"},
     )  # fmt: skip
     compare = BoolProperty(
-        name="Compare", description="Run the other engines of this Blender beside the preview, and draw their bodies as "
-        "ghosts where they are elsewhere",
+        name="Compare", description="Run the other engines of this Blender beside the preview, and draw their bodies "
+        "as ghosts where they are elsewhere",
         get=lambda _self: beside.COMPARE in beside.wanted(), set=_switch_compare,
         options={"SKIP_SAVE"},
     )  # fmt: skip

@@ -20,7 +20,6 @@ from . import overlay, overlay_state
 from .draw_handler import DrawHandler
 
 if TYPE_CHECKING:
-    from ..proving.twins import Twins
     from .twin_lines import Row
 
 #: Triangles that are painted; of more, the bodies have signs alone.
@@ -117,11 +116,10 @@ def _paint(context: Any, session: Any) -> None:
 
 def _batches(context: Any, session: Any) -> dict[str, list[tuple[str, Any]]]:
     """(name of an object, its faces in its own space) of all objects that show a body, by the name of its object."""
+    import gpu
     from gpu_extras.batch import batch_for_shader
 
     from ..bridge import mesh
-
-    import gpu
 
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
     depsgraph, bodies = context.evaluated_depsgraph_get(), {name for name in session.shown.names if name}
