@@ -396,10 +396,10 @@ def test_an_engine_lets_meshes_rest_on_meshes(real) -> None:
     points = [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
     faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     file = File(METERS)
-    plate = [(-5, -5, 0), (5, -5, 0), (5, 5, 0), (-5, 5, 0)]
+    plate = [(10 * x, 10 * y, z - 0.5) for x, y, z in points]
     file.add(
         file.body("Floor", (0, 0, 0), dynamic=False,
-                  geometry=file.mesh("Shape", plate, [(0, 1, 2), (0, 2, 3)], "none")),
+                  geometry=file.mesh("Shape", plate, faces, "none")),
         file.body("Crate", (0, 0, 1), mass=1.0, geometry=file.mesh("Shape", points, faces, "convexHull")),
         file.body("Ball", (2, 0, 1), shape="Sphere", size=(0.5, 0, 0)),
         file.body("Pill", (-2, 0, 1.5), shape="Capsule", size=(0.3, 1.0, 0)),

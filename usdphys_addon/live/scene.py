@@ -37,6 +37,7 @@ from ..simulation.engine import (
     preview_engine,
 )
 from ..simulation.joint_facts import Drive, JointFacts
+from ..simulation.joint_poses import position_of, relative_pose
 from ..simulation.layout import EARTH_GRAVITY
 from ..simulation.weights import Geometries, Weight, alone
 from ..usd import restated
@@ -45,6 +46,8 @@ from .matter import matter_of
 
 Floats = NDArray[np.float64]
 NO_DRIVE = Drive()
+#: m or rad, from which on a joint counts as not at zero.
+OFF_ZERO = 1e-4
 
 
 class Weights(Mapping[str, Weight]):
@@ -154,8 +157,19 @@ class LiveScene(Engine):
             if row not in self._number_of and not self._kinematic[row]:
                 prim = self.setup.bodies[path].prim
                 self._lacks(prim, f"{self.row.name} does not have the body {prim.display}: it stays where it is.")
+        for path in map(str, header.get("at_zero", ())):
+            facts = self._facts.get(path)
+            if facts is not None and self._is_off_zero(facts):
+                self._lacks(
+                    facts.prim,
+                    f"{self.row.name} begins with {facts.prim.display} at zero, because it is in no articulation.",
+                )
         self._take(states)
         self.is_moved_at_start = True
+
+    def _is_off_zero(self, facts: JointFacts) -> bool:
+        relative = relative_pose(*self.joint_frames(facts.path))
+        return any(abs(position_of(facts, relative, facts.names[dof])) > OFF_ZERO for dof in facts.moving)
 
     def _report(self) -> None:
         """Name what the engine is not told, or does not tell."""

@@ -11,7 +11,7 @@ States (n, 13) have a row for each body: position, rotation (w, x, y, z), veloci
 build: "file", in USD; "seconds" of a time step; "substeps" of the engine in it, 0 for its own choice; "bodies", their
 paths; "gravity" (3,). Arrays: states, as the file has them, and kinematic (k,), rows. The answer has "bodies", the
 paths of its own rows, which all that follows means; "takes", which of "drives" and "gravity" may change; "joints",
-whose drives may. Arrays: states.
+whose drives may; "at_zero", those that begin at zero whatever the file says. Arrays: states.
 step: "gravity" (3,) and "drives", where they have changed: joint, instance name, stiffness, damping, target, target
 velocity, largest force (null: none). Arrays: led (k,), rows of kinematic
 bodies, and their poses (k, 7) at the end of the step; pushed (k,), rows, and wrenches (k, 9): force, torque, and where

@@ -134,6 +134,13 @@ def _deformables(builder: Any, found: dict[str, Any]) -> dict[str, tuple[int, in
     return ranges
 
 
+def _loose(builder: Any) -> list[str]:
+    """Joints to the world that are in no articulation: they start at zero, and of what hangs on them Newton does not
+    compute the poses."""
+    rows = zip(builder.joint_label, builder.joint_articulation, builder.joint_parent, strict=True)
+    return [label for label, owner, parent in rows if owner < 0 and parent < 0]
+
+
 class _Rigid:
     """MuJoCo's solver."""
 
@@ -151,6 +158,23 @@ class _Rigid:
 
     def step(self, now: Any, after: Any, control: Any, seconds: float) -> None:
         self.solver.step(now, after, control, None, seconds)
+
+    def read(self, now: Any) -> tuple[Any, Any]:
+        """(poses (n, 7), velocities (n, 6)) of all bodies, of which Newton has those of articulations only."""
+        import mujoco
+
+        model, data = self.solver.mj_model, self.solver.mj_data
+        poses, speeds = now.body_q.numpy().copy(), now.body_qd.numpy().copy()
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_comVel(model, data)
+        both = np.zeros(6)
+        for body, row in enumerate(self.solver.mjc_body_to_newton.numpy()[0].tolist()):
+            if body and row >= 0:
+                poses[row] = [*data.xpos[body], *np.roll(data.xquat[body], -1)]
+                mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_BODY, body, both, 0)
+                speeds[row] = np.roll(both, 3)
+        return poses, speeds
 
     def is_lost(self) -> bool:
         """MuJoCo begins anew at the start where it has lost a body, and logs it in a file."""
@@ -194,6 +218,7 @@ class Loaded:
         builder = newton.ModelBuilder()
         self.built = builder.add_usd(anchored(file), load_visual_shapes=False, return_deformable_results=True)
         self.ranges = _deformables(builder, self.built)
+        self.loose = _loose(builder)
         has_cables = bool(self.built.get("path_cable_map"))
         self.is_soft = has_cables or bool(self.ranges)
         if self.is_soft:
@@ -220,10 +245,19 @@ class Loaded:
         """Go to the start."""
         self.now, self.after = self.model.state(), self.model.state()
         self.now.assign(self.start)
+        self.has_begun = False
         self.solver.begin()
+
+    def read(self) -> tuple[Any, Any]:
+        """Poses (n, 7), the quaternion last, w last, and velocities (n, 6) of all bodies."""
+        if self.loose and self.has_begun and not self.is_soft:
+            poses, speeds = self.solver.read(self.now)
+            return poses, speeds
+        return self.now.body_q.numpy(), self.now.body_qd.numpy()
 
     def step(self, forces: Callable[[int], None] | None = None) -> None:
         """A step. forces: called with the number of each of its parts before that."""
+        self.has_begun = True
         for part in range(self.parts):
             self.now.clear_forces()
             if forces is not None:
@@ -247,7 +281,7 @@ def _simulate(file: str, steps: int, seconds: float, target: str) -> None:
             if loaded.solver.is_lost():
                 break
             if model.body_count:
-                poses[number] = loaded.now.body_q.numpy()
+                poses[number] = loaded.read()[0]
             if len(rows):
                 points[number] = loaded.now.particle_q.numpy()[rows]
             print(f"step {number}", flush=True)
@@ -298,6 +332,7 @@ class Live(Scene):  # type: ignore[misc,unused-ignore]
         loaded.step()
         loaded.begin()
         takes = {"bodies": list(model.body_label), "takes": ["drives", "gravity"], "joints": list(self._joints)}
+        takes["at_zero"] = loaded.loose
         return takes, {"states": self._states()}
 
     def reset(self, header: Mapping[str, Any], arrays: Arrays) -> Message:
@@ -399,10 +434,9 @@ class Live(Scene):  # type: ignore[misc,unused-ignore]
         self._loaded.solver.solver.notify_model_changed(newton.ModelFlags.MODEL_PROPERTIES)
 
     def _states(self) -> Any:
-        state = self._loaded.now
         if not self._loaded.model.body_count:
             return np.zeros((0, 13))
-        poses, speeds = state.body_q.numpy(), state.body_qd.numpy()
+        poses, speeds = self._loaded.read()
         return np.concatenate([poses[:, :3], poses[:, 6:], poses[:, 3:6], speeds], axis=1)
 
 
