@@ -4,8 +4,8 @@
     .venv/bin/python scripts/bench_mjcf.py --converter PROGRAM [--model FILE] [--check]
 
 The model is a chain of 40 bodies that each show a mesh of 10,000 triangles and collide with one of 2,500, on hinges
-with servos; --model takes a file of others. Each is done in a process of its own, in turns. Prints `name value unit` per
-figure; with --check, exit status 1 where a bound is not met. Processor time, which other programs disturb less.
+with servos; --model takes a file of others. Each is done in a process of its own, in turns. Prints `name value unit`
+per figure; with --check, exit status 1 where a bound is not met. Processor time, which other programs disturb less.
 """
 
 from __future__ import annotations

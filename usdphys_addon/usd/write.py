@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, Vt
 
 from ..core import deformables, frames, mass, prototypes, schema, units, velocities, vendor_schemas
@@ -323,8 +324,12 @@ class SpecWriter:
         self.set(spec, "extent", "float3[]", vectors([points.min(0), points.max(0)]))
         for name, type_name, value in (
             ("points", names.Point3fArray, vectors(points)),
-            ("faceVertexCounts", names.IntArray, Vt.IntArray([3] * len(mesh.triangles))),
-            ("faceVertexIndices", names.IntArray, Vt.IntArray(mesh.triangles.ravel().tolist())),
+            ("faceVertexCounts", names.IntArray, Vt.IntArray.FromNumpy(np.full(len(mesh.triangles), 3, np.int32))),
+            (
+                "faceVertexIndices",
+                names.IntArray,
+                Vt.IntArray.FromNumpy(np.ascontiguousarray(mesh.triangles.ravel(), np.int32)),
+            ),
         ):
             Sdf.AttributeSpec(spec, name, type_name).default = value
         self.set(spec, "subdivisionScheme", "token", "none", uniform=True)
@@ -515,7 +520,8 @@ def retype(spec: Sdf.PrimSpec, type_name: str) -> None:
 
 def vectors(rows: Any) -> Vt.Vec3fArray:
     """An array of vectors (n, 3)."""
-    return Vt.Vec3fArray([Gf.Vec3f(*(float(part) for part in row)) for row in rows])
+    with np.errstate(over="ignore"):
+        return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(rows, np.float32).reshape(-1, 3))
 
 
 def clear_local(spec: Sdf.PrimSpec) -> None:
