@@ -376,14 +376,14 @@ class Experiment:
 def place_of(subject: Subject, motion: Motion, parting: Parting) -> str:
     """In words, at which contact or joint a body is when it parts."""
     frame, row = round(parting.time / STEP), motion.paths.index(parting.body)
-    touching = _touching(subject.model, motion, frame, row)
-    if touching:
-        return f"at the contact with {touching}"
+    other = touching(subject.model, motion, frame, row)
+    if other:
+        return f"at the contact with {other}"
     joints = [facts.path for facts in subject.joints if parting.body in (facts.body0, facts.body1)]
     return f"at the joint {joints[0]}" if joints else "in free motion"
 
 
-def _touching(model: PhysicsModel, motion: Motion, frame: int, row: int) -> str:
+def touching(model: PhysicsModel, motion: Motion, frame: int, row: int) -> str:
     """The collider of another body, or a static one, whose bounds are closest to those of a body; "" if none is."""
     here = _bounds_at(model, motion, frame, motion.paths[row])
     if here is None:
