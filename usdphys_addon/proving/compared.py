@@ -28,7 +28,20 @@ from . import joints as bench
 from . import opinions
 from .certificate import Check
 from .opinions import Cause, Opinion
-from .runs import FLOOR, Budget, Experiment, Motion, Parting, angles, place_of, simulated, subject_of, with_floor
+from .runs import (
+    FLOOR,
+    STEP,
+    Budget,
+    Experiment,
+    Motion,
+    Parting,
+    angles,
+    place_of,
+    simulated,
+    subject_of,
+    touching,
+    with_floor,
+)  # fmt: skip
 
 #: Seconds that comparisons simulate.
 SECONDS = 2.0
@@ -663,7 +676,7 @@ def engine_checks(
             told = f"The preview and {name} move it alike{experiment.chaos}."
             yield Check("engines", key, "pass", told), key, other
             continue
-        causes = _engine_causes(key, run, found[0], experiment, partial(budget.has, share))
+        causes = _engine_causes(key, run, found, experiment, partial(budget.has, share))
         lost = [notice.message for notice in other.notices if notice.code == "EngineLimits"]
         message = _sentence(found[0], model, experiment.motion, f"in {name}")
         if lost:
@@ -674,25 +687,24 @@ def engine_checks(
 
 
 def _engine_causes(
-    engine: str, run: Runner, first: Parting, experiment: Experiment, has_time: Callable[[], bool]
+    engine: str, run: Runner, found: Sequence[Parting], experiment: Experiment, has_time: Callable[[], bool]
 ) -> tuple[Cause, ...]:
-    """The opinions without each of which the engines move the body alike: those near the body first.
+    """The opinions without each of which the engines move the body that leaves first alike: those near it first.
 
     In an engine that is slow, halves of them are tried, and the smallest set that is found is the cause.
     """
-    model = experiment.model
-    part = next((part for part in subject_of(model).parts if first.body in part.bodies), None)
-    if part is None:
-        return ()
-    ends = [facts for facts in part.joints if first.body in (facts.body0, facts.body1)]
-    near = [
-        first.body,
-        *(facts.path for facts in ends),
-        *(body for facts in ends for body in (facts.body0, facts.body1)),
-    ]
-    near += [prim.path for prim in model.colliders_of(first.body)]
+    model, motion, first = experiment.model, experiment.motion, found[0]
+    # What leaves soon after it, and what these touch, may be what pushes it.
+    bodies = [one.body for one in found if one.time <= first.time + 0.1][:4]
+    for one in found[: len(bodies)]:
+        other = touching(model, motion, round(one.time / STEP), motion.paths.index(one.body))
+        bodies += [other] if other else []
+    parts = [part for part in subject_of(model).parts if set(bodies) & set(part.bodies)]
+    ends = [facts for part in parts for facts in part.joints if {facts.body0, facts.body1} & set(bodies)]
+    near = [*bodies, *(facts.path for facts in ends), *(body for facts in ends for body in (facts.body0, facts.body1))]
+    near += [prim.path for body in bodies for prim in model.colliders_of(body)]
     near = [path for path in dict.fromkeys(near) if path in model.prims]
-    every = [*near, *(path for path in part.prims(model) if path not in near)]
+    every = [*near, *(path for part in parts for path in part.prims(model) if path not in near)]
 
     def heals(chosen: Sequence[Opinion]) -> bool:
         here = simulated(opinions.removed(model, chosen), experiment.seconds)
@@ -704,8 +716,8 @@ def _engine_causes(
     is_quick = isinstance(ENGINES[engine], Solver)
     candidates = opinions.removable(model, every if is_quick else near)
     if is_quick:
-        found = opinions.alone(candidates[:_MOST_TRIED], heals, has_time)
+        causes = opinions.alone(candidates[:_MOST_TRIED], heals, has_time)
     else:
-        found = opinions.smallest(candidates[:_MOST_TRIED_SLOWLY], heals, has_time) if has_time() else []
-        found, _ = narrowed(found, has_time)
-    return tuple(opinions.cause_alone(model, one) for one in found)
+        causes = opinions.smallest(candidates[:_MOST_TRIED_SLOWLY], heals, has_time) if has_time() else []
+        causes, _ = narrowed(causes, has_time)
+    return tuple(opinions.cause_alone(model, one) for one in causes)

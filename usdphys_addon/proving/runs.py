@@ -382,14 +382,14 @@ def place_of(subject: Subject, motion: Motion, parting: Parting) -> str:
 def where_of(subject: Subject, motion: Motion, parting: Parting) -> tuple[Literal["contact", "joint", "free"], str]:
     """At which contact or joint a body is when it parts, with the path of the other collider or body, or the joint."""
     frame, row = round(parting.time / STEP), motion.paths.index(parting.body)
-    touching = _touching(subject.model, motion, frame, row)
-    if touching:
-        return "contact", touching
+    other = touching(subject.model, motion, frame, row)
+    if other:
+        return "contact", other
     joints = [facts.path for facts in subject.joints if parting.body in (facts.body0, facts.body1)]
     return ("joint", joints[0]) if joints else ("free", "")
 
 
-def _touching(model: PhysicsModel, motion: Motion, frame: int, row: int) -> str:
+def touching(model: PhysicsModel, motion: Motion, frame: int, row: int) -> str:
     """The collider of another body, or a static one, whose bounds are closest to those of a body; "" if none is."""
     here = _bounds_at(model, motion, frame, motion.paths[row])
     if here is None:
