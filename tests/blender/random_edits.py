@@ -395,6 +395,12 @@ def _to_collection(_edits, obj):
 
 def _constrain(edits):
     target, obj = edits.pair()
+    above = target
+    while above is not None:
+        if above == obj:
+            # Blender gives such a cycle no place that another evaluation would give again.
+            raise Nothing
+        above = above.parent
     constraint = obj.constraints.new("COPY_LOCATION")
     constraint.target = target
     return f"{obj.name} to {target.name}"

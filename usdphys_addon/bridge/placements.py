@@ -102,7 +102,8 @@ def _set_matrices(placements: list[Placement], depsgraph: bpy.types.Depsgraph) -
 
 def _plain_objects(depsgraph: bpy.types.Depsgraph) -> Iterator[Any]:
     """The original objects that a depsgraph shows, without instances."""
-    for instance in depsgraph.object_instances:
+    instances: Any = depsgraph.object_instances
+    for instance in instances:
         if not instance.is_instance:
             yield instance.object.original
 
@@ -163,7 +164,8 @@ class ScenePlacements:
         )  # fmt: skip
         for instance in viewport.object_instances:
             self._add(instance, partial(self._is_new, known, is_of_part=is_of_part))
-        is_same_frame = depsgraph.scene_eval.frame_current_final == viewport.scene_eval.frame_current_final
+        scenes: list[Any] = [depsgraph.scene_eval, viewport.scene_eval]
+        is_same_frame = scenes[0].frame_current_final == scenes[1].frame_current_final
         for placement in self.all[before:]:
             placement.is_left_out = True
             self.are_certain = False

@@ -127,14 +127,12 @@ class Proof:
             self.prims.append(prim)
             for each in (holder, prim):
                 each.label = each.label or holder.name
-        shown, added = self.shown, self.prims[len(self.prims) - len(rows) :]
-        self.shown = Facts(
-            np.concatenate([shown.worlds, shown.worlds[rows]]), np.concatenate([shown.boxes, shown.boxes[rows]]),
-            [frozenset(prim.schemas) for prim in self.prims], self.prims,
-            [*shown.materials, *(prim.materials for prim in added)],
-        )  # fmt: skip
+        shown, materials = self.shown, [*self.shown.materials, *(self.shown.materials[row] for row in rows)]
+        boxes = np.concatenate([shown.boxes, shown.boxes[rows]])
         for row in rows:
-            self.shown.boxes[row], self.shown.materials[row] = np.nan, ()
+            boxes[row], materials[row] = np.nan, ()
+        worlds = np.concatenate([shown.worlds, shown.worlds[rows]])
+        self.shown = Facts(worlds, boxes, [frozenset(prim.schemas) for prim in self.prims], self.prims, materials)
 
     def mismatches(self, read: ReadFacts) -> tuple[list[Mismatch], dict[str, int]]:
         """(how a file deviates, number of its prims by kind). read: the facts of the file."""
