@@ -154,6 +154,9 @@ def test_a_file_saved_while_it_plays_has_the_instance_and_no_stand_in(tmp_path):
     assert names() == playing and empty.instance_type == "NONE" and len(shown_at("Arm")) == 1
     guard.current().step_once(bpy.context)
     guard.stop()
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(path) as (there, _):
+        assert set(there.objects) == before
     bpy.ops.wm.open_mainfile(filepath=path)
     assert bpy.data.objects["Asset"].instance_type == "COLLECTION"
     assert names() == before and not marks("Asset")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import bpy
 import mathutils
-from bpy.types import Collection, Context, Object
+from bpy.types import Collection, Context, Object, Scene
 
 from .roles import is_body
 
@@ -208,11 +208,14 @@ def until(end: str) -> None:
             instancer[_SHOWN_BY] = end
 
 
-def remove(end: str = PREVIEW) -> None:
-    """Remove the stand-ins that were until an end, and those without an instance; the instances are shown again."""
+def remove(end: str = PREVIEW, scene: Scene | None = None) -> None:
+    """Remove the stand-ins that were until an end, and those without an instance; the instances are shown again.
+
+    scene: in which the instances are; all by default.
+    """
     groups, lost = _groups()
     for instancer, objects in groups.items():
-        if instancer[_SHOWN_BY] == end:
+        if instancer[_SHOWN_BY] == end and (scene is None or instancer.name_full in scene.objects):
             lost += objects
             _show_again(instancer)
     if lost:
