@@ -179,9 +179,10 @@ def _remap(owner: Any, maps: Sequence[_Copies], names: Iterable[str]) -> None:
 
 def _groups() -> tuple[dict[Object, list[Object]], list[Object]]:
     """(stand-ins of each marked instancer, those without one)."""
-    marked = [obj for obj in bpy.data.objects if obj.library is None and (_MARK in obj or _SHOWN_BY in obj)]
+    every: Any = bpy.data.objects
+    marked: list[Any] = [obj for obj in every if obj.library is None and (_MARK in obj or _SHOWN_BY in obj)]
     groups: dict[Object, list[Object]] = {obj: [] for obj in marked if _SHOWN_BY in obj}
-    orphans = []
+    orphans: list[Object] = []
     for obj in marked:
         if _MARK not in obj:
             continue
@@ -192,13 +193,8 @@ def _groups() -> tuple[dict[Object, list[Object]], list[Object]]:
     return groups, orphans
 
 
-def is_stand_in(obj: Object) -> bool:
+def is_stand_in(obj: Any) -> bool:
     return _MARK in obj
-
-
-def are_there() -> bool:
-    """True while objects stand in for an instance."""
-    return any(_SHOWN_BY in obj for obj in bpy.data.objects)
 
 
 def until(end: str) -> None:
