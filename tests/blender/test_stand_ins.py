@@ -183,7 +183,7 @@ def test_deleting_the_instance_while_it_plays_takes_its_parts_along():
     session = play()
     bpy.data.objects.remove(bpy.data.objects["Asset"])
     bpy.context.view_layer.update()
-    jobs.turn(guard._tidy)
+    jobs.turn(guard.tidy_stand_ins)
     bpy.context.view_layer.update()
     assert names() == before
     for _ in range(5):
@@ -198,7 +198,7 @@ def test_a_copy_of_the_instance_made_while_it_plays_shows_its_parts():
     copy = empty.copy()
     bpy.context.scene.collection.objects.link(copy)
     bpy.context.view_layer.update()
-    jobs.turn(guard._tidy)
+    jobs.turn(guard.tidy_stand_ins)
     assert copy.instance_type == "COLLECTION" and not marks(copy.name)
     guard.stop()
     assert empty.instance_type == "COLLECTION"
