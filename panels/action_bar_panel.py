@@ -109,6 +109,9 @@ class Steps:
         return [] if len(few) > _FEW or all(is_done for _, is_done in steps) else steps
 
 
+SELECT_KINDS = (
+    ("BODIES", "Bodies"), ("STATIC", "Static Colliders"), ("JOINTS", "Joints"), ("ARTICULATIONS", "Articulations")
+)  # fmt: skip
 #: Of this session.
 FIRST_STEPS = Steps()
 
@@ -183,7 +186,7 @@ class USDPHYS_MT_object(bpy.types.Menu):
             layout.menu(f"USDPHYS_MT_{name}", text=label, icon=icon)
         layout.separator()
         layout.operator("usdphys.preview_play_selected", icon="PLAY")
-        layout.operator_menu_enum("usdphys.select_kind", "kind", icon="RESTRICT_SELECT_OFF")
+        layout.menu("USDPHYS_MT_select_kind", icon="RESTRICT_SELECT_OFF")
         layout.operator("usdphys.fit_asset", icon="FULLSCREEN_EXIT")
         layout.separator()
         layout.operator("usdphys.find_setting", icon="VIEWZOOM")
@@ -200,6 +203,14 @@ def _tool_menu(name: str, label: str, rows: Any) -> type[bpy.types.Menu]:
 
 
 _TOOL_MENUS = tuple(_tool_menu(name, label, rows) for name, label, _, rows in TOOLS)
+
+
+class USDPHYS_MT_select_kind(bpy.types.Menu):
+    bl_label = "Select Physics"
+
+    def draw(self, _context: Context | None) -> None:
+        for kind, label in SELECT_KINDS:
+            self.layout.operator("usdphys.select_kind", text=label).kind = kind
 
 
 class USDPHYS_MT_samples(bpy.types.Menu):
@@ -219,6 +230,9 @@ class USDPHYS_MT_add(bpy.types.Menu):
         layout.separator()
         layout.menu("USDPHYS_MT_generate", icon="MOD_BUILD")
         layout.menu("USDPHYS_MT_samples", icon="SCENE_DATA")
+        layout.separator()
+        layout.operator("usdphys.library_add", icon="ASSET_MANAGER")
+        layout.operator("usdphys.library_remove", icon="X")
 
 
 class USDPHYS_MT_pie(bpy.types.Menu):
@@ -243,6 +257,7 @@ CLASSES = (
     USDPHYS_PT_batch,
     USDPHYS_MT_object,
     *_TOOL_MENUS,
+    USDPHYS_MT_select_kind,
     USDPHYS_MT_samples,
     USDPHYS_MT_add,
     USDPHYS_MT_pie,

@@ -1307,8 +1307,8 @@ def test_actions_are_in_the_pie_and_the_object_menu():
         (bpy.types.USDPHYS_MT_pie, actions),
         (bpy.types.USDPHYS_PT_batch, batch),
         (bpy.types.USDPHYS_MT_object,
-         [*actions, *batch, "usdphys.from_rigid_bodies", "usdphys.find_setting", "usdphys.manual",
-          "usdphys.report_bug"]),
+         [*actions, *batch, "usdphys.from_rigid_bodies", "usdphys.preview_play_selected", "usdphys.fit_asset",
+          "usdphys.find_setting", "usdphys.manual", "usdphys.report_bug"]),
     ):  # fmt: skip
         layout = draw(cls)
         assert [one.name for one in layout.buttons()] == expected

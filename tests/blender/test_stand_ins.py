@@ -154,6 +154,9 @@ def test_a_file_saved_while_it_plays_has_the_instance_and_no_stand_in(tmp_path):
     assert names() == playing and empty.instance_type == "NONE" and len(shown_at("Arm")) == 1
     guard.current().step_once(bpy.context)
     guard.stop()
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(path) as (there, _):
+        assert set(there.objects) == before
     bpy.ops.wm.open_mainfile(filepath=path)
     assert bpy.data.objects["Asset"].instance_type == "COLLECTION"
     assert names() == before and not marks("Asset")
@@ -180,7 +183,7 @@ def test_deleting_the_instance_while_it_plays_takes_its_parts_along():
     session = play()
     bpy.data.objects.remove(bpy.data.objects["Asset"])
     bpy.context.view_layer.update()
-    jobs.turn(guard._tidy)
+    jobs.turn(guard.tidy_stand_ins)
     bpy.context.view_layer.update()
     assert names() == before
     for _ in range(5):
@@ -195,7 +198,7 @@ def test_a_copy_of_the_instance_made_while_it_plays_shows_its_parts():
     copy = empty.copy()
     bpy.context.scene.collection.objects.link(copy)
     bpy.context.view_layer.update()
-    jobs.turn(guard._tidy)
+    jobs.turn(guard.tidy_stand_ins)
     assert copy.instance_type == "COLLECTION" and not marks(copy.name)
     guard.stop()
     assert empty.instance_type == "COLLECTION"

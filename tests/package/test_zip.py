@@ -38,12 +38,20 @@ def test_zip_holds_the_extension_and_nothing_else(zips, kind):
         "CHANGELOG.md",
         "THIRD_PARTY_NOTICES.md",
     }
-    allowed_folders = {"docs", "usdphys_addon", "operators", "panels", "wheels"}
+    allowed_folders = {"docs", "usdphys_addon", "operators", "panels", "wheels", "library"}
     strangers = [n for n in names(zips[kind]) if n not in allowed and n.split("/")[0] not in allowed_folders]
     strangers += [n for n in names(zips[kind]) if "__pycache__" in n or "/." in n or n.endswith(("ruff.toml", ".pyc"))]
     strangers += [n for n in names(zips[kind]) if n.startswith("docs/") and not n.endswith((".md", ".webp", "/"))]
     assert not strangers
-    needed = {"__init__.py", "blender_manifest.toml", "LICENSE", "THIRD_PARTY_NOTICES.md", "docs/index.md"}
+    needed = {
+        "__init__.py",
+        "blender_manifest.toml",
+        "LICENSE",
+        "THIRD_PARTY_NOTICES.md",
+        "docs/index.md",
+        "library/physics_library.blend",
+        "library/blender_assets.cats.txt",
+    }
     assert needed <= set(names(zips[kind]))
 
 

@@ -86,11 +86,12 @@ def box_of(context: Context, obj: Object) -> tuple[mathutils.Vector, mathutils.V
     """Least and largest corner in the world of an object, of all below it, and of what they instance; None if empty."""
     inside = {obj, *obj.children_recursive}
     points = []
-    for one in context.evaluated_depsgraph_get().object_instances:
+    instances: Any = context.evaluated_depsgraph_get().object_instances
+    for one in instances:
         top = one.parent.original if one.is_instance and one.parent is not None else one.object.original
         if top in inside and one.object.type in meshes.GEOMETRY_TYPES:
             points += [one.matrix_world @ mathutils.Vector(corner) for corner in one.object.bound_box]
     if not points:
         return None
-    low, high = (mathutils.Vector(each(point[axis] for point in points) for axis in range(3)) for each in (min, max))
+    low, high = (mathutils.Vector([each(point[axis] for point in points) for axis in range(3)]) for each in (min, max))
     return low, high

@@ -93,7 +93,9 @@ def sync(*, makes_joints: bool = True) -> list[str]:
 
 
 def applies_or_ends(obj: Object) -> bool:
-    """True for joints, and for objects that refer to joints."""
+    """True for joints, and for objects that refer to joints, but for what stands in for an instance."""
+    if stand_ins.is_stand_in(obj):
+        return False  # it is removed, and would be written into files by what refers to it
     return obj.is_property_set(_ENDS) or (obj.is_property_set("usdphys") and applies(obj, "joint"))
 
 
@@ -209,10 +211,9 @@ def _copy_joints(new: dict[Object, list[tuple[Object, int]]], homes: _Collection
     """Copy the joints of which all bodies were copied, without the joint. new: ends of new objects."""
     copies: dict[Object, tuple[list[Object], list[Object]]] = {}
     for obj in sorted(new, key=lambda one: one.session_uid):
-        if not stand_ins.is_stand_in(obj):
-            for joint, side in new[obj]:
-                if joint is not None and _is_joint(joint) and _body(joint, side) not in (obj, None):
-                    copies.setdefault(joint, ([], []))[side].append(obj)
+        for joint, side in new[obj]:
+            if joint is not None and _is_joint(joint) and _body(joint, side) not in (obj, None):
+                copies.setdefault(joint, ([], []))[side].append(obj)
     joined = {(_body(obj, 0), _body(obj, 1)) for obj in homes if _is_joint(obj)} if copies else set()
     made = []
     for joint, sides in copies.items():
@@ -273,7 +274,7 @@ def _is_moving() -> bool:
 
 
 def look_later() -> None:
-    """Have `sync` called when the running operator has ended. Without a window `turn` or saving does it."""
+    """Have `sync` called when the running operator has ended. Without a window only `turn` does it."""
     _seen.is_due = True
     if not bpy.app.background:
         jobs.add(_job)
@@ -304,7 +305,8 @@ def _after_undo(*_: Any) -> None:
 
 
 def _before_save(*_: Any) -> None:
-    turn()
+    if not bpy.app.background:
+        turn()
     sync(makes_joints=False)
 
 

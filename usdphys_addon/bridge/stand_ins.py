@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import bpy
 import mathutils
-from bpy.types import Collection, Context, Object
+from bpy.types import Collection, Context, Object, Scene
 
 from .roles import is_body
 
@@ -179,9 +179,10 @@ def _remap(owner: Any, maps: Sequence[_Copies], names: Iterable[str]) -> None:
 
 def _groups() -> tuple[dict[Object, list[Object]], list[Object]]:
     """(stand-ins of each marked instancer, those without one)."""
-    marked = [obj for obj in bpy.data.objects if obj.library is None and (_MARK in obj or _SHOWN_BY in obj)]
+    every: Any = bpy.data.objects
+    marked: list[Any] = [obj for obj in every if obj.library is None and (_MARK in obj or _SHOWN_BY in obj)]
     groups: dict[Object, list[Object]] = {obj: [] for obj in marked if _SHOWN_BY in obj}
-    orphans = []
+    orphans: list[Object] = []
     for obj in marked:
         if _MARK not in obj:
             continue
@@ -192,13 +193,8 @@ def _groups() -> tuple[dict[Object, list[Object]], list[Object]]:
     return groups, orphans
 
 
-def is_stand_in(obj: Object) -> bool:
+def is_stand_in(obj: Any) -> bool:
     return _MARK in obj
-
-
-def are_there() -> bool:
-    """True while objects stand in for an instance."""
-    return any(_SHOWN_BY in obj for obj in bpy.data.objects)
 
 
 def until(end: str) -> None:
@@ -208,11 +204,14 @@ def until(end: str) -> None:
             instancer[_SHOWN_BY] = end
 
 
-def remove(end: str = PREVIEW) -> None:
-    """Remove the stand-ins that were until an end, and those without an instance; the instances are shown again."""
+def remove(end: str = PREVIEW, scene: Scene | None = None) -> None:
+    """Remove the stand-ins that were until an end, and those without an instance; the instances are shown again.
+
+    scene: in which the instances are; all by default.
+    """
     groups, lost = _groups()
     for instancer, objects in groups.items():
-        if instancer[_SHOWN_BY] == end:
+        if instancer[_SHOWN_BY] == end and (scene is None or instancer.name_full in scene.objects):
             lost += objects
             _show_again(instancer)
     if lost:

@@ -171,5 +171,5 @@ def clear_bake(scene: Scene) -> int:
             obj.animation_data_clear()
         restored(obj, Transform(**note["authored"]))
     count = len(names) + point_bake.clear(scene)
-    stand_ins.remove(stand_ins.BAKE)
+    stand_ins.remove(stand_ins.BAKE, scene)
     return count

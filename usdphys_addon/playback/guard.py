@@ -183,14 +183,15 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
         # Objects or the scene were copied.
         restore_strays()
         _running.counts = _counts()
-        jobs.call_later(_tidy)  # a handler removes no objects of the update that it hears of
+        jobs.call_later(tidy_stand_ins)  # a handler removes no objects of the update that it hears of
     if _running.session is not None and scene.name == _running.session.scene_name:
         _running.session.note_updates(depsgraph)
         if _running.timeline is not None:
             _running.timeline.note_updates(bpy.context)
 
 
-def _tidy() -> None:
+def tidy_stand_ins() -> None:
+    """See `stand_ins.tidy`: a job, after instances were copied or deleted."""
     stand_ins.tidy()
     _running.counts = _counts()
 
