@@ -9,7 +9,7 @@ from mjcf_models import ARM
 from pxr import Usd
 from usdphys_ext.usdphys_addon import formats
 from usdphys_ext.usdphys_addon.bridge import scene_read
-from usdphys_ext.usdphys_addon.exchange import packed_source
+from usdphys_ext.usdphys_addon.exchange import packed_source, usd_import
 from usdphys_ext.usdphys_addon.mjcf import read as mjcf_read
 from usdphys_ext.usdphys_addon.usd import read
 
@@ -36,6 +36,14 @@ def test_a_bad_file_leaves_the_scene_as_it_was(arm: Path) -> None:
     bpy.ops.mesh.primitive_cube_add()
     arm.write_text("<mujoco><worldbody/></mujoco>", encoding="utf-8")
     with pytest.raises(RuntimeError, match="holds no body"):
+        bpy.ops.usdphys.import_mjcf(filepath=str(arm))
+    assert [obj.name for obj in bpy.data.objects] == ["Cube"]
+
+
+def test_a_model_of_more_geoms_than_blender_bears_is_refused_by_name(arm: Path, monkeypatch) -> None:
+    bpy.ops.mesh.primitive_cube_add()
+    monkeypatch.setenv(usd_import.VARIABLE, "1")
+    with pytest.raises(RuntimeError, match=r"'arm\.xml' has \d+ geoms, and Blender needs much memory"):
         bpy.ops.usdphys.import_mjcf(filepath=str(arm))
     assert [obj.name for obj in bpy.data.objects] == ["Cube"]
 

@@ -19,7 +19,7 @@ from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import SI
-from usdphys_ext.usdphys_addon.exchange import urdf_export, urdf_import, usd_export
+from usdphys_ext.usdphys_addon.exchange import urdf_export, urdf_import, usd_export, usd_import
 from usdphys_ext.usdphys_addon.urdf import meshes, packages, read
 from usdphys_ext.usdphys_addon.usd import importable, robot_files
 
@@ -159,11 +159,11 @@ def test_a_failed_import_leaves_the_scene_as_it_was(tmp_path, urdf):
 
 
 def test_a_robot_of_more_shapes_than_blender_bears_is_refused_by_name(tmp_path, urdf, monkeypatch, capsys):
-    monkeypatch.setenv(urdf_import.VARIABLE, "2")
+    monkeypatch.setenv(usd_import.VARIABLE, "2")
     target = tmp_path / "arm.blend"
     assert cli.main(["convert", str(urdf), str(target)]) == 0  # a visual and a collision
     target.unlink()
-    monkeypatch.setenv(urdf_import.VARIABLE, "1")
+    monkeypatch.setenv(usd_import.VARIABLE, "1")
     assert cli.main(["convert", str(urdf), str(target)]) == 1
     said = capsys.readouterr().err
     assert "'arm.urdf' has 2 visuals and collisions" in said and "USDPHYS_MOST_SHAPES" in said

@@ -176,3 +176,23 @@ def test_a_root_prim_that_a_crate_names_and_does_not_hold_is_damage_and_ends_no_
         assert done.returncode == 1 and len(errors) == 1, done.stderr
         assert "damaged.usdc" in errors[0] and "fault of this program" not in errors[0]
     assert not out.exists()
+
+
+def test_a_joint_state_of_another_type_does_not_stop_the_rules(tmp_path, capfd):
+    file = tmp_path / "state.usda"
+    file.write_text("""#usda 1.0
+def Cube "A" (
+    prepend apiSchemas = ["PhysicsRigidBodyAPI"]
+)
+{
+}
+def PhysicsRevoluteJoint "Hinge" (
+    prepend apiSchemas = ["PhysicsJointStateAPI:angular"]
+)
+{
+    rel physics:body1 = </A>
+    float3 state:angular:physics:position = (1, 2, 3)
+}
+""")
+    assert cli.main(["validate", str(file), "--target", "physx"]) in (0, 1)
+    assert "fault of this program" not in capfd.readouterr().err

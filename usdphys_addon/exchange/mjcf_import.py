@@ -40,6 +40,7 @@ def import_steps(
     path = Path(bpy.path.abspath(usable_name(str(filepath)))).absolute()
     yield Next(0.0, f"Reading {path.name}")
     with mjcf_stage.as_stage(path) as (stage_file, planned):
+        usd_import.refuse_many(path.name, len(planned.geoms), "geoms")
         if opens:
             blend_file.empty_scene()
         with usd_import.undone_on_failure(context.scene):

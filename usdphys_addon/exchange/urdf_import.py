@@ -23,9 +23,7 @@ from ..bridge.environment import require_usd
 from ..bridge.identity.names import prim_name
 from ..bridge.identity.remembered import ImportedIDs
 from ..core import paths
-from ..core.errors import InputError
 from ..core.steps import Next
-from ..system import limits
 from ..system.files import note_of, usable_name
 from ..usd.robot_files import RobotOptions, robot_as_stage
 from . import blend_file, usd_import
@@ -38,9 +36,6 @@ if TYPE_CHECKING:
 
 #: Drawn size of a link's Empty, as a part of the size of the robot.
 _DRAWN = 0.03
-#: Visuals and collisions that become objects, unless the environment variable says another number. Of each, Blender's
-#: dependency graph takes 50 KB of memory, and the time of all grows with the square.
-MOST_SHAPES, VARIABLE = 20_000, "USDPHYS_MOST_SHAPES"
 #: Faces of a collider beyond which its wires would hide what is seen of the robot.
 _MOST_WIRES = 500
 
@@ -67,7 +62,7 @@ def import_steps(
     yield Next(0.0, f"Reading {path.name}")
     with ExitStack() as blocks:
         stage_file, plan, texts = blocks.enter_context(robot_as_stage(path, options, physics=False))
-        _check_size(plan)
+        usd_import.refuse_many(path.name, len(plan.shapes), "visuals and collisions")
         if opens:
             blend_file.empty_scene()
         blocks.enter_context(usd_import.undone_on_failure(context.scene))
@@ -86,16 +81,6 @@ def import_steps(
             others = [line for line in memory.others.splitlines() if line != str(stage_file)]
             memory.others = "\n".join(dict.fromkeys([*others, before]))
     return result
-
-
-def _check_size(plan: Layout) -> None:
-    """Raise InputError for a robot of so many shapes that Blender would fill the memory."""
-    most = limits.count(VARIABLE, MOST_SHAPES)
-    if len(plan.shapes) > most:
-        raise InputError(
-            f"'{plan.robot.path.name}' has {len(plan.shapes):,} visuals and collisions, and Blender needs much memory "
-            f"for each; more than {most:,} are imported only if the environment variable {VARIABLE} allows it."
-        )
 
 
 def _complete(plan: Layout, texts: RobotTexts, found: ImportedIDs, source: ImportSource) -> None:

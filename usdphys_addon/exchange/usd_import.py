@@ -27,7 +27,7 @@ from ..core.steps import Next
 from ..core.validate import Issue
 from ..core.vendors import is_vendor_type
 from ..core.words import counted
-from ..system import faults
+from ..system import faults, limits
 from ..system.collector import gc_paused
 from ..system.console import note, warn
 from ..system.files import note_of
@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     Complete = Callable[[ImportedIDs, ImportSource], None]
 
 
+#: Shapes of a robot that become objects, unless the environment variable says another number. Blender takes 60 to
+#: 110 KB of memory for each, most of it in its dependency graph, and the time for all grows with the square.
+MOST_SHAPES, VARIABLE = 12_000, "USDPHYS_MOST_SHAPES"
 #: First and last frame of a new scene.
 _NEW_FRAMES = (1, 250)
 #: First and last frame that Blender can show.
@@ -102,6 +105,16 @@ def import_usd(
     tell: called before each step. Raises MissingDependencyError and InputError.
     """
     return run_steps(import_steps(context, filepath, options), tell)
+
+
+def refuse_many(name: str, shapes: int, word: str) -> None:
+    """Raise InputError for a robot of so many shapes that Blender would fill the memory. word: for them."""
+    most = limits.count(VARIABLE, MOST_SHAPES)
+    if shapes > most:
+        raise InputError(
+            f"'{name}' has {shapes:,} {word}, and Blender needs much memory for each; more than {most:,} are imported "
+            f"only if the environment variable {VARIABLE} allows it."
+        )
 
 
 def run_steps(steps: Generator[Next, None, ImportResult], tell: Callable[[Next], None]) -> ImportResult:

@@ -259,7 +259,8 @@ def _jumps_of(
 def _start(prim: Prim, dof: str) -> float:
     """The position of a joint state, radians or metres; 0 without one."""
     position = getattr(prim.schemas.get(f"PhysicsJointStateAPI:{dof}"), "position", None)
-    return float(position) if position is not None and math.isfinite(position) else 0.0
+    # A file can hold a value of another type, which another rule names.
+    return float(position) if isinstance(position, int | float) and math.isfinite(position) else 0.0
 
 
 @rule("JointJumpsAtStart")
