@@ -207,7 +207,8 @@ class SolverSpace(Engine):
         extents = [item.size for item in self._templates]
         kinds = dict(zip(self.paths, self._template_of.tolist(), strict=True))
         sizes = {self.handles[path]: extents[kinds[path]] for path in self.weights}
-        swinging = {path for item in self.constraints if sum(not one.is_locked for one in item.facts.freedoms[3:]) > 1
+        swinging = {path for item in self.constraints
+                    if sum(not one.is_locked and not one.is_limited for one in item.facts.freedoms[3:]) > 1
                     for path in (item.facts.body0, item.facts.body1)}  # fmt: skip
         #: Rows of bodies that may precess; of a crowd none is looked at.
         self._tops = [row for row, path in enumerate(self.paths) if path in swinging and path in self.weights]
