@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from .author import File
-from .helpers import made, place, run, world_of
+from .helpers import made, place, run, turn, world_of
 
 W = "/World"
 
@@ -75,3 +75,17 @@ def test_a_heap_falls_asleep(size: float) -> None:
         ))  # fmt: skip
 
     assert run(made(fill), 5.0).awake_count == 0
+
+
+@pytest.mark.parametrize("frequency", [0.03, 0.1])
+def test_a_spring_without_damping_turns_back(frequency: float) -> None:
+    """Where it turns it is as slow as what rests."""
+    file = File()
+    file.gravity = (0, 0, -9.81)
+    gains = {"stiffness": 0.6 * (2 * math.pi * frequency) ** 2, "targetPosition": 0.3}
+    file.add(file.body("Wheel", (0, 0, 3), mass=5.0, inertia=(0.6, 0.6, 0.6)),
+             file.joint("Hinge", "Revolute", "", f"{W}/Wheel", pos0=(0, 0, 3), axis="X", drives={"angular": gains}))
+    world = run(world_of(file), 0.5 / frequency)
+    assert math.asin(turn(world, "Wheel")[2, 1]) == pytest.approx(0.6, abs=0.03)
+    run(world, 0.5 / frequency)
+    assert turn(world, "Wheel")[2, 1] == pytest.approx(0.0, abs=0.03)

@@ -44,6 +44,7 @@ def drive_speed(drive: Drive) -> float:
         # What is let down by a damper may sink as slowly as this.
         return STILL if drive.target_velocity else 0.1 * tuning.SLOW_TURN
     if not drive.damping > 0.0:
-        return math.inf
+        # It swings back from where it turns, however slowly.
+        return STILL
     # A slow drive creeps towards its target with its error times this rate.
     return UNREACHED * drive.stiffness / drive.damping

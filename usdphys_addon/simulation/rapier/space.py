@@ -203,7 +203,8 @@ class SolverSpace(Engine):
         self._matter = Matter(matter.masses[self._template_of], matter.moments[self._template_of])
         reduced = {path for item in self.constraints if item.state.reduced
                    for path in (item.facts.body0, item.facts.body1)}  # fmt: skip
-        swinging = {path for item in self.constraints if sum(not one.is_locked for one in item.facts.freedoms[3:]) > 1
+        swinging = {path for item in self.constraints
+                    if sum(not one.is_locked and not one.is_limited for one in item.facts.freedoms[3:]) > 1
                     for path in (item.facts.body0, item.facts.body1)}  # fmt: skip
         #: Rows of bodies that may precess; of a crowd none is looked at.
         self._tops = [row for row in self._rows_among(swinging) if self.paths[row] in self.weights]
