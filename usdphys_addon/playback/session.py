@@ -193,8 +193,11 @@ class PreviewSession:
         """
         now = clock.now()
         passed, self._time = now - self._time, now
-        if self.time_shown is None and not self.has_edits and self._tend_twins(context, BUILD_SECONDS):
-            return 0
+        if self.time_shown is None and (self.builds_twins or self._beside != beside.wanted()):
+            if self.has_edits:
+                self.take_edits(context)
+            if self._tend_twins(context, BUILD_SECONDS):
+                return 0
         if not self.is_playing:
             return 0
         settings = context.scene.usdphys.preview

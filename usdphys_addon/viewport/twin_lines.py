@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.words import Phrase, length_text, phrase
 from ..proving.runs import LEAST
-from ..proving.twins import Twin, Verdict
+from ..proving.twins import CLOSE, Twin, Verdict
 from . import draw_data
 from .draw_data import DASHES, Vertices
 
@@ -62,7 +62,8 @@ def dashed(lines: Vertices) -> Vertices:
 def ghost_lines(drawing: Drawing, twins: Twins, twin: Twin, meters: float) -> Vertices:
     """The colliders of the bodies of a twin that are elsewhere than in the shown world, with a line to each body there,
     and a cross where it parted first. (2 n, 3), Blender units, of `meters` each."""
-    is_elsewhere = twin.apart > LEAST * twins.radii
+    # A ghost in its body would hide it.
+    is_elsewhere = (twin.apart > LEAST * twins.radii) & (twin.share > CLOSE)
     if not twin.runs or not is_elsewhere.any():
         return np.zeros((0, 3), np.float32)
     matrices = np.concatenate((np.eye(4)[None], np.nan_to_num(twin.matrices())))

@@ -34,9 +34,6 @@ def steps():
     settings = bpy.context.window_manager.usdphys_overlay
     settings.compare = settings.confidence = True
     yield 0.3
-    with bpy.context.temp_override(window=kit.window(), area=kit.area(), region=kit.region("UI")):
-        for _ in range(14):
-            bpy.ops.view2d.scroll_down(deltay=40)
     yield from kit.play()
     session = kit.session()
     yield from kit.until(lambda: session.world.time > 0.0, "it plays")
@@ -65,10 +62,14 @@ def steps():
         yield from kit.key("W", middle.x + middle.width // 2, middle.y + middle.height // 2, shift=True, alt=True)
     yield from kit.until(lambda: operators.asked(session) == row, "it is asked")
     assert "Odd" in session.twins.why(row)[0]
-    kit.shot("1-both-dark")
+    with bpy.context.temp_override(window=kit.window(), area=kit.area(), region=kit.region("UI")):
+        for _ in range(24):
+            bpy.ops.view2d.scroll_down(deltay=40)
+    yield 0.4
+    kit.shot("1-both")
     theme(light=True)
     yield 0.4
-    kit.shot("2-both-light")
+    kit.shot("2-light")
     settings.confidence = False
     yield 0.6
     kit.shot("3-compare")
