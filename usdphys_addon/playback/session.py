@@ -131,7 +131,8 @@ class PreviewSession:
         self.world = yield from part(of_world, 0.0, 0.5 if kinds else 1.0)
         #: What runs beside the world; None where nothing is asked for, or it is being built.
         self.twins: Twins | None = None
-        self._beside, self._building = wanted, None
+        self._beside = wanted
+        self._building: Steps[Twins] | None = None
         if kinds:
             self.twins = yield from part(self._twins_of(start, kinds, is_late=False), 0.5, 1.0)
         self.issues: list[Issue] = [issue for issue in reading.issues if issue.severity != "info"]

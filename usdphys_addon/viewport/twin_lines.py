@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -100,7 +100,7 @@ def confidence_legend(twins: Twins) -> list[Row]:
     return [Row(COLORS[verdict], SIGNS[verdict], text(numbers[verdict])) for verdict, text in _MEANINGS.items()]
 
 
-_MEANINGS = {
+_MEANINGS: dict[Verdict, Callable[[int], Phrase]] = {
     Verdict.ALIKE: lambda count: phrase("alike in all: {count}", count=count),
     Verdict.CLOSE: lambda count: phrase("close to parting: {count}", count=count),
     Verdict.ENGINE: lambda count: phrase("engines differ: {count}", count=count),
