@@ -63,6 +63,7 @@ class InBackground:
     """Mix-in: exports the scene, and runs a command on the file beside Blender. In a window Esc ends it."""
 
     report: Any
+    bl_label: str
     command: Any = None
     timer: Any = None
     #: Object names by the paths in the exported file.

@@ -3,12 +3,12 @@
 
     .venv/bin/python scripts/bench_beside.py [--check]
 
-`frame` is CPU time of a time step with its poses in Blender, without twins; `steps` that with the preview at twice the
-rate beside it, which takes two steps more; `ghosts` the vertices of its ghosts where all bodies have one; `verdicts` the
-signs, the legend and the verdicts of a redraw. `redraw_part` is what the main thread does in a redraw that plays by the
-clock (95 of 100 do less), as a part of a thirtieth of a second: other threads of the solver wait in a loop, which a busy
-machine makes long. A scene that needs more runs slower, and is drawn as often. Prints
-`name value unit` per figure; with --check, exit status 1 where a ratio is over its bound.
+`frame` is CPU time of a time step with its poses in Blender, without twins; `steps` that with the preview at twice
+the rate beside it, which takes two steps more; `ghosts` the vertices of its ghosts where all bodies have one;
+`verdicts` the signs, the legend and the verdicts of a redraw. `redraw_part` is what the main thread does in a redraw
+that plays by the clock (95 of 100 do less), as a part of a thirtieth of a second: other threads of the solver wait in a
+loop, which a busy machine makes long. A scene that needs more runs slower, and is drawn as often. Prints `name value
+unit` per figure; with --check, exit status 1 where a ratio is over its bound.
 """
 
 from __future__ import annotations

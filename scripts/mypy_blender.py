@@ -26,7 +26,7 @@ MEMBERS = {
     "bpy.types.Bone": ("usdphys",),
     "bpy.types.Modifier": ("object",),
     "bpy.types.Constraint": ("chain_count", "target", "use_tail"),
-    "bpy.types.WindowManager": ("usdphys_batch", "usdphys_inspector"),
+    "bpy.types.WindowManager": ("usdphys_batch", "usdphys_inspector", "usdphys_proof"),
 }
 #: Groups and properties, whose members their class or name tells; what numpy and tuples take as arrays.
 OPEN = {

@@ -14,6 +14,7 @@ from PIL import Image
 
 #: Left, top, width and height of what a page shows of a shot, in pixels.
 CUTS: dict[str, tuple[int, int, int, int]] = {
+    "beside-1-both": (60, 270, 705, 450),
     "first_run-1-hint": (340, 84, 710, 445),
     "first_run-6-landed": (340, 84, 710, 445),
     "first_run-7-checks": (400, 200, 650, 370),

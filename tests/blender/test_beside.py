@@ -96,6 +96,19 @@ def test_they_are_built_in_slices_in_which_the_preview_waits(monkeypatch):
     assert session.twins is not None
 
 
+def test_switched_off_while_it_is_paused_after_an_edit_nothing_is_left():
+    obj = crate(z=50.0)
+    settings().confidence = True
+    session = preview_guard.start(bpy.context)
+    run(session, 0.1)
+    obj.select_set(True)
+    bpy.context.scene.gravity = (0.0, 0.0, -5.0)
+    bpy.context.view_layer.update()
+    settings().confidence = False
+    session.advance(bpy.context)
+    assert session.twins is None and not session.world.followers
+
+
 def test_a_reset_brings_them_back_to_the_bit():
     floor()
     crate()

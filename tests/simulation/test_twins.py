@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.core import clock
+from usdphys_ext.usdphys_addon.core import clock, coasting
 from usdphys_ext.usdphys_addon.core.steps import finished
 from usdphys_ext.usdphys_addon.proving import twins as twins_module
 from usdphys_ext.usdphys_addon.proving.twins import Kind, Twins, Verdict, kinds_beside
@@ -159,7 +159,9 @@ def test_a_kinematic_body_is_led_on_the_same_way_at_twice_the_rate() -> None:
 def test_a_kinematic_body_that_keeps_its_velocity_does_so_in_each_world() -> None:
     file = File(METERS)
     file.add(file.body("Belt", (0, 0, 0), size=(2, 2, 0.2), kinematic=True, velocity=(0.5, 0, 0), spin=(0, 0, 30.0)))
-    twins = beside(file)
+    model = model_in(file)
+    coasting.set_kept(model.prims[f"{W}/Belt"])
+    twins = finished(Twins.steps(World(model.copied()), model, [Kind(PREVIEW, 2)]))
     run(twins, 1.0)
     assert twins.shown.positions[0, 0] == pytest.approx(0.5, abs=1e-3)
     assert twins.twins[0].poses()[0][0] == pytest.approx(twins.shown.positions[0], abs=1e-4)

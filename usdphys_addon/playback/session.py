@@ -148,7 +148,8 @@ class PreviewSession:
         self.world = yield from part(of_world, 0.0, 0.5 if kinds else 1.0)
         #: What runs beside the world; None where nothing is asked for, or it is being built.
         self.twins: Twins | None = None
-        self._beside, self._building = wanted, None
+        self._beside = wanted
+        self._building: Steps[Twins] | None = None
         if kinds:
             self.twins = yield from part(self._twins_of(start, kinds, is_late=False), 0.5, 1.0)
         self.issues: list[Issue] = [issue for issue in reading.issues if issue.severity != "info"]
@@ -211,8 +212,11 @@ class PreviewSession:
         """
         now = clock.now()
         passed, self._time = now - self._time, now
-        if self.time_shown is None and not self.has_edits and self._tend_twins(context, BUILD_SECONDS):
-            return 0
+        if self.time_shown is None and (self.builds_twins or self._beside != beside.wanted()):
+            if self.has_edits:
+                self.take_edits(context)
+            if self._tend_twins(context, BUILD_SECONDS):
+                return 0
         if not self.is_playing:
             return 0
         settings = context.scene.usdphys.preview

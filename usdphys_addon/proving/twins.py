@@ -29,8 +29,8 @@ from . import runs
 from .compared import SLACK_ENGINE
 from .runs import LEAST, ROUNDING, Floats, Motion, Parting, Subject, subject_of
 
-#: A twin is stopped after so many time steps in a row that take longer than this, milliseconds, and so many times as long
-#: as those of the shown world: on a machine that is busy with something else, both are slow.
+#: A twin is stopped after so many time steps in a row that take longer than this, milliseconds, and so many times as
+#: long as those of the shown world: on a machine that is busy with something else, both are slow.
 SLOWEST, TIMES_SLOWER, IN_ROW = 100.0, 10.0, 10
 #: What a long way allows is at most this share of the room in which the body has moved: one that swings for minutes,
 #: and is on the other side, has parted.

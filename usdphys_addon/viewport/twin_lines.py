@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..core.words import Phrase, length_text, phrase
 from ..proving.runs import LEAST
-from ..proving.twins import Twin, Verdict
+from ..proving.twins import CLOSE, Twin, Verdict
 from . import draw_data
 from .draw_data import DASHES, Vertices
 
@@ -62,7 +62,8 @@ def dashed(lines: Vertices) -> Vertices:
 def ghost_lines(drawing: Drawing, twins: Twins, twin: Twin, meters: float) -> Vertices:
     """The colliders of the bodies of a twin that are elsewhere than in the shown world, with a line to each body there,
     and a cross where it parted first. (2 n, 3), Blender units, of `meters` each."""
-    is_elsewhere = twin.apart > LEAST * twins.radii
+    # A ghost in its body would hide it.
+    is_elsewhere = (twin.apart > LEAST * twins.radii) & (twin.share > CLOSE)
     if not twin.runs or not is_elsewhere.any():
         return np.zeros((0, 3), np.float32)
     matrices = np.concatenate((np.eye(4)[None], np.nan_to_num(twin.matrices())))
@@ -99,7 +100,7 @@ def confidence_legend(twins: Twins) -> list[Row]:
     return [Row(COLORS[verdict], SIGNS[verdict], text(numbers[verdict])) for verdict, text in _MEANINGS.items()]
 
 
-_MEANINGS = {
+_MEANINGS: dict[Verdict, Callable[[int], Phrase]] = {
     Verdict.ALIKE: lambda count: phrase("alike in all: {count}", count=count),
     Verdict.CLOSE: lambda count: phrase("close to parting: {count}", count=count),
     Verdict.ENGINE: lambda count: phrase("engines differ: {count}", count=count),

@@ -85,7 +85,8 @@ def _draw_ghosts(context: Any, session: Any) -> None:
 def _paint(context: Any, session: Any) -> None:
     import gpu
 
-    from .twin_lines import COLORS, Verdict
+    from ..proving.twins import Verdict
+    from .twin_lines import COLORS
 
     if not _faces or _faces[0][0] is not session.world:
         _faces[:] = [(session.world, _batches(context, session))]
@@ -106,7 +107,7 @@ def _paint(context: Any, session: Any) -> None:
                 for name, batch in _faces[0][1].get(session.shown.names[row], ()) if not kinematic[row] else ():
                     obj = bpy.data.objects.get(name)
                     if obj is not None and obj.visible_get():
-                        with gpu.matrix.push_pop():  # type: ignore[attr-defined]
+                        with gpu.matrix.push_pop():
                             gpu.matrix.multiply_matrix(obj.matrix_world)
                             batch.draw(shader)
     finally:
@@ -131,8 +132,9 @@ def _batches(context: Any, session: Any) -> dict[str, list[tuple[str, Any]]]:
             if surface is None or len(surface.triangles) > left:
                 continue
             left -= len(surface.triangles)
-            points = {"pos": surface.points.astype(np.float32)}
-            batch = batch_for_shader(shader, "TRIS", points, indices=surface.triangles.astype(np.int32))
+            points: Any = surface.points.astype(np.float32)
+            triangles: Any = surface.triangles.astype(np.int32)
+            batch = batch_for_shader(shader, "TRIS", {"pos": points}, indices=triangles)
             found.setdefault(body, []).append((obj.name, batch))
     return found
 
