@@ -83,8 +83,10 @@ def test_a_spring_without_damping_turns_back(frequency: float) -> None:
     file = File()
     file.gravity = (0, 0, -9.81)
     gains = {"stiffness": 0.6 * (2 * math.pi * frequency) ** 2, "targetPosition": 0.3}
-    file.add(file.body("Wheel", (0, 0, 3), mass=5.0, inertia=(0.6, 0.6, 0.6)),
-             file.joint("Hinge", "Revolute", "", f"{W}/Wheel", pos0=(0, 0, 3), axis="X", drives={"angular": gains}))
+    file.add(
+        file.body("Wheel", (0, 0, 3), mass=5.0, inertia=(0.6, 0.6, 0.6)),
+        file.joint("Hinge", "Revolute", "", f"{W}/Wheel", pos0=(0, 0, 3), axis="X", drives={"angular": gains}),
+    )
     world = run(world_of(file), 0.5 / frequency)
     assert math.asin(turn(world, "Wheel")[2, 1]) == pytest.approx(0.6, abs=0.03)
     run(world, 0.5 / frequency)

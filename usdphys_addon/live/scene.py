@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -401,5 +401,8 @@ class LiveScene(Engine):
         return preview_engine().surfaces_of(prim, geometry, rotation)
 
     @staticmethod
-    def decompose(surface: Surface, most: int) -> list[Surface]:
-        return preview_engine().decompose(surface, most)
+    def decompose(
+        surface: Surface, most: int, pieces: Sequence[Surface] | None = None,
+        error: Callable[[Sequence[Surface]], float] | None = None, tolerance: float = 0.0,
+    ) -> list[Surface]:  # fmt: skip
+        return preview_engine().decompose(surface, most, pieces, error, tolerance)

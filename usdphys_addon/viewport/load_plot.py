@@ -51,8 +51,10 @@ def energy_curves(energies: Energies, seconds: float) -> EnergyCurves:
     across = 1.0 - (end - values[:, 0]) / seconds
     kinetic, height = values[:, 1], values[:, 2] - values[:, 2].min(initial=np.inf) if len(values) else values[:, 2]
     most = float((kinetic + height).max(initial=0.0))
-    lines = (_line(across, each, most) for each in (kinetic, height, kinetic + height))
-    return EnergyCurves(*lines, _moment(energies.first_unstable, end, seconds))
+    return EnergyCurves(
+        _line(across, kinetic, most), _line(across, height, most), _line(across, kinetic + height, most),
+        _moment(energies.first_unstable, end, seconds),
+    )  # fmt: skip
 
 
 def energy_texts(energies: Energies) -> tuple[Phrase, Phrase]:
