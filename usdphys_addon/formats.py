@@ -177,7 +177,8 @@ def check_choices(source: str, choices: Choices) -> None:
     known = format_of(source)
     for name in choices:
         if name not in known.takes:
-            takers = " or ".join(f"{row.name}s" for row in FORMATS if name in row.takes)
+            *others, last = [f"{row.name}s" for row in FORMATS if name in row.takes]
+            takers = f"{', '.join(others)} or {last}" if others else last
             flag = ARGUMENTS.get(name, name).replace("_", "-")
             raise UsageError(f"'{source}' is a {known.name}; --{flag} is for {takers}.")
 

@@ -202,7 +202,7 @@ def test_options_of_one_format_are_refused_for_others(tmp_path, nested, capfd):
         assert not (tmp_path / "out.usda").exists()
     assert run("convert", nested, tmp_path / "other.blend") == 1
     assert run("convert", nested, tmp_path / "out.usda", "--base", "fixed") == 2
-    assert "--base is for URDF files or xacro files." in capfd.readouterr().err
+    assert "--base is for URDF files, xacro files or SDF files." in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(("option", "is_copy"), [("--physics-layer", False), ("--merge", True)])
