@@ -99,4 +99,4 @@ def test_the_preferences_have_the_button():
 
     layout = LayoutRecorder()
     preferences.USDPHYS_Preferences.draw_help(SimpleNamespace(layout=layout))
-    assert [one.name for one in layout.buttons()] == ["usdphys.manual", "usdphys.report_bug"]
+    assert [one.name for one in layout.buttons()][:2] == ["usdphys.manual", "usdphys.report_bug"]

@@ -23,7 +23,7 @@ def _draw() -> None:
     session = overlay_state.session_of(context.scene.name)
     if session is None:
         return
-    from . import load_plot
+    from . import load_plot, twin_overlay
 
     scale = context.preferences.system.ui_scale or 1.0
     # The toolbar lies over the view.
@@ -38,7 +38,8 @@ def _draw() -> None:
         (plotted.kinetic, KINETIC), (plotted.height, HEIGHT), (plotted.total, plot_box.TEXT),
         (plotted.unstable, plot_box.WRONG),
     ]  # fmt: skip
-    plot_box.draw(lines, curves, covered + plot_box.MARGIN * scale, plot_box.MARGIN * scale, scale)
+    bottom = twin_overlay.legend_height(context, scale) + plot_box.MARGIN * scale
+    plot_box.draw(lines, curves, covered + plot_box.MARGIN * scale, bottom, scale)
 
 
 drawing = DrawHandler(_draw, "POST_PIXEL")

@@ -47,6 +47,17 @@ def _twins_shown(context: Context) -> Any:
     return session
 
 
+def legend_height(context: Context, scale: float) -> float:
+    """Pixels that the legend takes of the lower left corner; 0 without one."""
+    session = _twins_shown(context)
+    if session is None:
+        return 0.0
+    from . import twin_lines
+
+    rows = len(twin_lines.rows_of(session.twins, sorted(beside.wanted())))
+    return (rows * _LINE + 3 * _MARGIN) * scale if rows else 0.0
+
+
 def _draw_view() -> None:
     context: Any = bpy.context
     session = _twins_shown(context)
