@@ -73,3 +73,30 @@ def test_a_lever_that_can_leave_the_floor_leaves_it() -> None:
     world = run(robot(file, inside), 2.0)
     assert 0.045 < place(world, "Lever")[2] < 0.06
     assert "ContactJammed" not in codes(world)
+
+
+def two_links(overlap: float, lever: float) -> World:
+    """A trunk, and a shin on two hinges that reaches into it at some distance (m) from the axis of the first."""
+    file = File(gravity=(0, 0, 0))
+    inside = [
+        file.body("Trunk", (0, 0, 0), size=(0.4, 0.2, 0.05), mass=1.0),
+        file.body("Hip", (0.1, -0.15, 0), size=(0.02, 0.02, 0.02), mass=0.1, collides=False),
+        file.body("Shin", (0.1, -0.11 + overlap, -lever), size=(0.02, 0.02, 0.02), mass=0.1),
+        file.joint("Stand", "Fixed", "", f"{W}/Trunk"),
+        file.joint("Roll", "Revolute", f"{W}/Trunk", f"{W}/Hip", pos0=(0.1, -0.15, 0), axis="X"),
+        file.joint("Pitch", "Revolute", f"{W}/Hip", f"{W}/Shin", pos1=(0, -0.04 - overlap, lever), axis="Y"),
+    ]  # fmt: skip
+    return robot(file, inside)
+
+
+def test_links_that_overlap_close_to_an_axis_do_not_throw_it_about() -> None:
+    """The trunk would have to turn the hip by more than half a radian to be rid of 3.5 mm."""
+    world = two_links(0.0035, 0.005)
+    fastest = max(abs(run(world, 1 / 60).velocities()[1]).max() for _ in range(60))
+    assert fastest < 0.01 and codes(world).count("ContactJammed") == 1
+
+
+def test_links_that_overlap_far_from_an_axis_are_pushed_apart() -> None:
+    world = two_links(0.0003, 0.03)
+    assert "ContactJammed" not in codes(world)
+    assert place(run(world, 1.0), "Shin")[1] < -0.1098

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the program for Newton's Python hands to the solver. Modules stand for Newton and Warp, which are not here."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -9,9 +10,11 @@ from pathlib import Path
 import numpy as np
 from deformable_stages import cloth
 from pxr import UsdPhysics
-from usdphys_ext.usdphys_addon.simulation.engines import run_newton
 
 PROGRAM = Path(__file__).parents[2] / "usdphys_addon" / "simulation" / "engines" / "run_newton.py"
+# Where Python looks for what the program imports.
+sys.path.append(str(PROGRAM.parent))
+run_newton = importlib.import_module("run_newton")
 #: One hinge at 0.5 rad in the pose of the file. As in Newton, states and the model have coordinates each.
 NEWTON = """
 import os
@@ -29,8 +32,12 @@ class Array:
 class State:
     def __init__(self):
         self.joint_q, self.joint_qd, self.body_q = Array(0.0), Array(0.0), Array([0.5] + [0.0] * 6)
+        self.body_qd = Array([0.0] * 6)
     def clear_forces(self):
         pass
+    def assign(self, other):
+        for name, array in vars(other).items():
+            getattr(self, name).values[:] = array.values
 
 class Model:
     joint_count = body_count = 1
@@ -46,6 +53,7 @@ class Model:
 
 class ModelBuilder:
     particle_q = tet_indices = particle_radius = ()
+    joint_label, joint_articulation, joint_parent = ["/J"], [0], [-1]
     def add_usd(self, file, load_visual_shapes, return_deformable_results):
         return {}
     def finalize(self):
@@ -59,7 +67,7 @@ def eval_fk(model, joint_q, joint_qd, state):
 
 class Geometry:
     geom_contype, geom_conaffinity = np.array([1, 2, 4, 2]), ~np.array([1, 2, 4, 2])
-    eq_solref = np.array([[0.02, 1.0]])
+    eq_solref, geom_bodyid = np.array([[0.02, 1.0]]), np.arange(1, 5)
 
 class solvers:
     class SolverMuJoCo:
@@ -75,6 +83,9 @@ class solvers:
             after.body_q.values[0, 0] = now.joint_q.values[0]
 """
 MUJOCO = """
+def mj_resetData(model, data):
+    data.time = 0.0
+
 def set_mjcb_contactfilter(is_filtered):
     if is_filtered is None:
         return

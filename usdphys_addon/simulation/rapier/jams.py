@@ -2,7 +2,9 @@
 """Contacts of joint trees in reduced coordinates that no joint can open, such as of a head on a hinge with shoulders.
 
 The solver divides by how much the joints yield along the normal of a contact. Where this is rounding, the contact turns
-the joint at any speed, or brakes it as if it were locked.
+the joint at any speed, or brakes it as if it were locked. Where bodies overlap close to the axis of a joint, the solver
+would have to turn it far in a step, which throws the tree about: the legs of a small robot, which are 3.5 mm inside of
+its trunk, at 1e24 rad/s.
 """
 
 from __future__ import annotations
@@ -18,12 +20,14 @@ from .constraints import matrix_of
 
 #: A joint yields along a normal if its part there is above this share of its motion.
 YIELDS = 1e-3
+#: rad or m: what a joint may have to move at most, for an overlap to end.
+FARTHEST = 0.02
 
 
 def jams(
     physics: PhysicsWorld, trees: Collection[Any], parted: Collection[frozenset[Any]]
 ) -> Iterator[tuple[Any, Any, bool]]:
-    """(one body, the other, whether they move relative to each other) of pairs that touch now and cannot part.
+    """(one body, the other, whether they move relative to each other) of pairs that touch now and cannot part soon.
 
     They are of one tree, or one of them stands still. trees: handles of bodies in reduced coordinates. parted: pairs
     of handles that do not collide anyway.
@@ -38,8 +42,8 @@ def jams(
         if columns is None:
             continue
         ways = [_ways(physics, pair.collider1, (first, second), manifold, columns) for manifold in pair.manifolds]
-        apart, sideways = np.max(ways, axis=0)
-        if apart < YIELDS:
+        apart, sideways, needed = np.max(ways, axis=0)
+        if apart < YIELDS or needed > FARTHEST:
             yield first, second, bool(sideways >= YIELDS)
 
 
@@ -63,13 +67,13 @@ def _columns(physics: PhysicsWorld, first: Any, second: Any) -> tuple[Matrix, Ma
 
 def _ways(
     physics: PhysicsWorld, collider: Any, handles: tuple[Any, Any], manifold: Any, columns: tuple[Matrix, Matrix]
-) -> tuple[float, float]:
+) -> tuple[float, float, float]:
     """How far the coordinates of a tree move two bodies apart at their contact, and how far at all, relative to how
-    far they move either.
+    far they move either; and how far the best of them has to move until the bodies do not overlap.
     """
     pose = matrix_of(physics.colliders[collider].position)
     normal = pose[:3, :3] @ manifold.local_n1.to_tuple()
-    apart = anyhow = 0.0
+    apart = anyhow = needed = 0.0
     for contact in manifold.points:
         point = pose[:3, :3] @ contact.local_p1.to_tuple() + pose[:3, 3]
         ways, largest = [], np.full(columns[0].shape[1], 1e-12)
@@ -79,6 +83,7 @@ def _ways(
             largest += np.linalg.norm(rows[:3], axis=0)
             largest += np.linalg.norm(rows[3:], axis=0) * np.linalg.norm(arm)
         relative = (ways[0] - ways[1]) / largest
+        needed = max(needed, -contact.dist / max(float(np.abs(normal @ (ways[0] - ways[1])).max()), 1e-12))
         apart = max(apart, float(np.abs(normal @ relative).max()))
         anyhow = max(anyhow, float(np.linalg.norm(relative, axis=0).max()))
-    return apart, anyhow
+    return apart, anyhow, needed

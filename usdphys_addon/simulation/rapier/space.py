@@ -338,8 +338,8 @@ class SolverSpace(Engine):
                 prim, other = (self.layout.model.prims[path] for path in pair)
                 self.notices.add(
                     "ContactJammed", prim,
-                    f"{prim.display} and {other.display} touch at the start, and no joint can move them apart: they "
-                    "pass through each other.",
+                    f"{prim.display} and {other.display} touch at the start, and no joint can move them apart at once: "
+                    "they pass through each other.",
                 )  # fmt: skip
         joints.part(jammed)
         self.jammed = frozenset(jammed)
