@@ -63,8 +63,8 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     ),
     "ContactJammed": NoticeKind(
         "info",
-        "Parts of an articulation touch at the start where no joint can move them apart, or only by more than 0.02 rad or "
-        "m: they do not collide.",
+        "Parts of an articulation touch at the start where no joint can move them apart, or only by more than 0.02 rad "
+        "or m: they do not collide.",
         "Make the shapes smaller, or filter the pair.",
     ),
     "Deformable": NoticeKind(
