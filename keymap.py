@@ -30,9 +30,8 @@ _items: list[tuple[Any, Any]] = []
 
 def register(chosen: str = "") -> None:
     """Add the shortcuts. chosen: of HELD; by default those of the preferences, or of the system."""
-    from . import preferences
-
-    held, others = HELD[chosen or getattr(preferences.current(bpy.context), "shortcut_keys", DEFAULT)]
+    own = bpy.context.preferences.addons.get(__package__ or "")
+    held, others = HELD[chosen or getattr(own and own.preferences, "shortcut_keys", DEFAULT)]
     config = bpy.context.window_manager.keyconfigs.addon
     if config is None:  # Blender runs without a window
         return

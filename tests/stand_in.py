@@ -85,7 +85,7 @@ def fault(where):
     elif what == "rubbish":
         ANSWERS.write(b"x" * 64)
     elif what == "text":
-        pipe._write(ANSWERS, pipe.packed({"poses": 1}))
+        pipe.write(ANSWERS, pipe.packed({"poses": 1}))
     elif what == "eats":
         held = []
         while True:

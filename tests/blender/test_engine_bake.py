@@ -153,7 +153,7 @@ def test_aims_and_variations_are_refused_there(monkeypatch):
     from usdphys_ext.usdphys_addon.playback import aims
 
     with pytest.raises(InputError, match="PhysX does not run a scene again and again"):
-        aims._Scene(bpy.context)
+        aims.AimedScene(bpy.context)
 
 
 @pytest.mark.skipif(not os.environ.get("USDPHYS_PHYSX_PYTHON"), reason="PhysX is not here: set USDPHYS_PHYSX_PYTHON")

@@ -420,9 +420,9 @@ def test_a_flat_mesh_and_an_impossible_inertia_are_written_as_what_mujoco_takes(
     stage = usd_read.Usd.Stage.CreateInMemory()
     UsdGeom.SetStageMetersPerUnit(stage, 1.0)
     mesh = UsdGeom.Mesh.Define(stage, "/w/quad")
-    mesh.CreatePointsAttr([(-2, -1, 0), (2, -1, 0), (2, 1, 0), (-2, 1, 0)])
-    mesh.CreateFaceVertexCountsAttr([4])
-    mesh.CreateFaceVertexIndicesAttr([0, 1, 2, 3])
+    mesh.CreatePointsAttr([(-2, -1, 0), (2, -1, 0), (2, 1, 0), (0, 1, 0), (-2, 1, 0)])
+    mesh.CreateFaceVertexCountsAttr([5])
+    mesh.CreateFaceVertexIndicesAttr([0, 1, 2, 3, 4])
     UsdPhysics.CollisionAPI.Apply(mesh.GetPrim())
     ball = UsdGeom.Sphere.Define(stage, "/w/ball")
     for api in (UsdPhysics.RigidBodyAPI, UsdPhysics.CollisionAPI):

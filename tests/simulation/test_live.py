@@ -54,7 +54,7 @@ def place(world: World, name: str) -> np.ndarray:
 
 
 def process(world: World) -> int:
-    return world.spaces[0]._child.pid  # type: ignore[attr-defined]
+    return world.spaces[0].child.pid  # type: ignore[attr-defined]
 
 
 def has_ended(pid: int) -> bool:
@@ -292,7 +292,7 @@ def test_a_world_that_is_dropped_ends_its_child(monkeypatch: pytest.MonkeyPatch)
     stand_in.stands_for(monkeypatch, ENGINES)
     monkeypatch.setenv("USDPHYS_ALONE", "1")
     world = world_of(scene(), engine="physx")
-    pid, folder = process(world), world.spaces[0]._child.folder  # type: ignore[attr-defined]
+    pid, folder = process(world), world.spaces[0].child.folder  # type: ignore[attr-defined]
     del world
     gc.collect()
     assert has_ended(pid) and not folder.exists()

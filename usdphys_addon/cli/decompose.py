@@ -6,15 +6,18 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .. import formats
 from ..core.errors import InputError
-from ..core.fitting import Surface
-from ..core.misfit import Misfit
 from ..core.words import counted
 from ..system.console import say
 from ..system.files import checked
 from .output import folders_made, summarise, tell_note
+
+if TYPE_CHECKING:
+    from ..core.fitting import Surface
+    from ..core.misfit import Misfit
 
 
 def share(text: str) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-import time
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -17,6 +16,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import clock
 from ..core.errors import EngineError
 from ..simulation.engine import Program
 from ..simulation.engines import external, pipe
@@ -130,8 +130,8 @@ class Child:
         return self._asked(seconds, do, header, arrays or {})
 
     def _asked(self, seconds: float, do: str, header: Mapping[str, Any], arrays: pipe.Arrays) -> pipe.Message:
-        began = time.perf_counter()
-        self._watch.due = time.monotonic() + seconds
+        began = clock.now()
+        self._watch.answers_within(seconds)
         to, back = self._process.stdin, self._process.stdout
         assert to is not None and back is not None
         try:
@@ -147,8 +147,8 @@ class Child:
                 "choose another engine."
             ) from error
         finally:
-            self._watch.due = float("inf")
-        self.delay = 1e3 * (time.perf_counter() - began)
+            self._watch.answers_within(float("inf"))
+        self.delay = 1e3 * (clock.now() - began)
         spent = answer[0].get("spent")
         self.spent = float(spent) if isinstance(spent, int | float) else 0.0
         if "error" in answer[0]:

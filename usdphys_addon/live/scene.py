@@ -111,7 +111,7 @@ class LiveScene(Engine):
         self._log: list[tuple[dict[str, Any], dict[str, Any]]] = []
         #: Rows of the engine's bodies, and which of them each is here.
         self._known = np.zeros(0, int)
-        self._child: Child | None = None
+        self.child: Child | None = None
         #: Milliseconds in the engine, of its delay.
         self.spent = 0.0
 
@@ -120,7 +120,7 @@ class LiveScene(Engine):
     def build(self) -> Iterator[float]:
         self._report()
         source = Path(self.setup.layout.model.source)
-        child = self._child = child_for(self.row, f"'{source.name}'" if source.is_file() else "the scene")
+        child = self.child = child_for(self.row, f"'{source.name}'" if source.is_file() else "the scene")
         try:
             yield Next(0.0, phrase("{engine} is starting", engine=self.row.name))
             arrays = {"states": self._states, "kinematic": np.flatnonzero(self._kinematic)}
@@ -145,9 +145,9 @@ class LiveScene(Engine):
             raise
 
     def _begin(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
-        assert self._child is not None
+        assert self.child is not None
         paths = [str(path) for path in header.get("bodies", ())]
-        states = self._child.states(arrays, len(paths))
+        states = self.child.states(arrays, len(paths))
         self._takes, self._driven = frozenset(header.get("takes", ())), frozenset(header.get("joints", ()))
         numbers = [number for number, path in enumerate(paths) if path in self._rows]
         self._count, self._theirs = len(paths), np.array(numbers, int)
@@ -191,15 +191,15 @@ class LiveScene(Engine):
     # ----------------------------------------------------------------------- running
 
     def close(self) -> None:
-        child, self._child = self._child, None
+        child, self.child = self.child, None
         if child is not None:
             child.let_wait()
 
     @property
     def _engine(self) -> Child:
-        if self._child is None:
+        if self.child is None:
             raise EngineError(f"{self.row.name} does not run any more; reset the preview.")
-        return self._child
+        return self.child
 
     def _ask(self, do: str, header: dict[str, Any], arrays: dict[str, Any]) -> Floats:
         _, found = self._engine.ask(do, arrays, **header)

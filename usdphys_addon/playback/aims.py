@@ -115,7 +115,7 @@ def is_target(obj: Any) -> bool:
     return "land_here" in physics and physics.land_here.is_applied
 
 
-class _Scene:
+class AimedScene:
     """A scene whose runs begin at the current frame: its model, how it is simulated, and where its values are."""
 
     def __init__(self, context: Context) -> None:
@@ -302,7 +302,7 @@ def aim_steps(
     current frame. The paths of the bodies are ghosts meanwhile. Closing the generator authors the best values found
     until then. Raises InputError, with nothing changed.
     """
-    scene = _Scene(context)
+    scene = AimedScene(context)
     targets = [scene.target(wish) for wish in wishes]
     paths = [target.path for target in targets]
     freedoms = [group[0] for group in scene.freedoms(paths, changes)]
@@ -389,7 +389,7 @@ def vary_steps(
     Returns the number of runs. Raises InputError.
     """
     ghosts.drop()
-    scene = _Scene(context)
+    scene = AimedScene(context)
     last = scene.steps_until(frame)
     paths = [scene.path_of(body) for body in bodies]
     groups = scene.freedoms(paths, changes)
@@ -418,7 +418,7 @@ def author_chosen(context: Context) -> int:
     variations = ghosts.variations()
     if variations is None:
         raise InputError("There are no variations; vary values first.")
-    scene = _Scene(context)
+    scene = AimedScene(context)
     prims = scene.model.prims
     if not all(
         one.path in prims and (not one.name or one.name in prims[one.path].schemas) for one in variations.freedoms

@@ -8,14 +8,15 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ..core import clock
 from ..core.errors import InputError
 from ..core.fitting import Surface, hull
 from ..core.misfit import Misfit, MisfitMeter
@@ -97,6 +98,13 @@ def python_with_coacd(chosen: str = "") -> str:
     return python
 
 
+def _has_ended(child: subprocess.Popen[bytes]) -> bool:
+    """Wait for its end, but not for long."""
+    with suppress(subprocess.TimeoutExpired):
+        child.wait(0.02)
+    return child.returncode is not None
+
+
 def _by_coacd(surface: Surface, wanted: Wanted) -> Steps[list[Surface]]:
     """Parts by CoACD. Closing the generator ends its process."""
     python = python_with_coacd(wanted.python)
@@ -106,15 +114,14 @@ def _by_coacd(surface: Surface, wanted: Wanted) -> Steps[list[Surface]]:
         np.savez(folder / "mesh.npz", points=surface.points, triangles=surface.triangles)
         command = [python, str(_PROGRAM), str(folder / "mesh.npz"), repr(threshold), str(folder / "parts.npz")]
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONHOME"}
-        start = time.monotonic()
+        start = clock.now()
         with (folder / "log.txt").open("wb") as log:
             child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
             watch = limits.Watch(child.pid, child.kill, limits.memory(), min(_LONGEST, limits.seconds()))
             try:
-                while child.poll() is None:
-                    seconds = time.monotonic() - start
+                while not _has_ended(child):
+                    seconds = clock.now() - start
                     yield Next(0.8 * seconds / (seconds + 10.0), "CoACD")
-                    time.sleep(0.02)
             finally:
                 watch.close()
                 if child.poll() is None:

@@ -4,22 +4,37 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core import frames
-from .load_history import MOST
 
 if TYPE_CHECKING:
     from .engine import Engine
-    from .world import World
 
-#: Seconds of simulation that are kept.
-SECONDS = 10.0
+#: Seconds of simulation that are kept, and the most values.
+SECONDS, MOST = 10.0, 1000
 
 Floats = NDArray[np.float64]
+
+
+class Moving(Protocol):
+    """What is asked of a world."""
+
+    positions: Floats
+    rotations: Floats
+    awake: NDArray[np.bool_]
+    spaces: tuple[Engine, ...]
+    paths: tuple[str, ...]
+    unstable: dict[str, str]
+    time_step: float
+
+    @property
+    def time(self) -> float: ...
+
+    def velocities(self) -> tuple[Floats, Floats]: ...
 
 
 class Energy(NamedTuple):
@@ -49,7 +64,7 @@ class _Inertias(NamedTuple):
 class Energies:
     """Call `note` after each step of the world. first_unstable: s, when a body first was; None if none was."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Moving) -> None:
         self._world = world
         self._rows = {path: row for row, path in enumerate(world.paths)}
         self._known: dict[int, _Inertias] = {}

@@ -254,8 +254,7 @@ class Watch:
     def __init__(self, pid: int, end: Callable[[], object], most: int, longest: float = 0.0) -> None:
         """end: kills the process. most: bytes. longest: seconds. No limit for 0."""
         self.exceeded = ""
-        #: When it has to have answered, as `time.monotonic` has it; may be set at any time.
-        self.due = float("inf")
+        self._due = float("inf")
         self._end, self._most, self._left = end, most, longest or float("inf")
         self._gauge = gauge(pid, most)
         self._stop = threading.Event()
@@ -268,6 +267,10 @@ class Watch:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def answers_within(self, seconds: float) -> None:
+        """It has to answer from now on within this time; infinite once it has."""
+        self._due = time.monotonic() + seconds
+
     def close(self) -> None:
         """Look at it no more: its number can be that of another process from now on."""
         self._stop.set()
@@ -279,7 +282,7 @@ class Watch:
             self._left -= _EVERY
             if self._most and self._gauge.taken() > self._most:
                 self.exceeded = f"more than {self._most / GB:.3g} GB of memory"
-            elif self._left <= 0.0 or time.monotonic() > self.due:
+            elif self._left <= 0.0 or time.monotonic() > self._due:
                 self.exceeded = "too long"
             if self.exceeded:
                 self._end()

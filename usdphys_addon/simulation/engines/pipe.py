@@ -162,10 +162,10 @@ def serve(make: Callable[[], Scene]) -> int:
         except Exception as error:
             traceback.print_exc()
             answer = packed({"error": f"{type(error).__name__}: {error}"})
-        _write(answers, answer)
+        write(answers, answer)
 
 
-def _write(stream: IO[bytes], message: bytes) -> None:
+def write(stream: IO[bytes], message: bytes) -> None:
     view = memoryview(message)
     while view:
         view = view[stream.write(view) or 0 :]
