@@ -8,11 +8,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import formats
-from ..core.errors import InputError
 from ..core.words import counted
 from ..system.console import say
 from ..system.files import checked
+from .inputs import require_layer
 from .output import folders_made, summarise, tell_note
 
 if TYPE_CHECKING:
@@ -34,12 +33,7 @@ def share(text: str) -> float:
 
 def decompose_file(options: argparse.Namespace) -> int:
     """Write a layer over a USD file with convex parts for its colliders. Returns the exit status."""
-    if formats.format_of(options.file) is not formats.USD:
-        raise InputError(f"'{options.file}' is no USD file; convert it to one first.")
-    if Path(options.output).suffix.lower() not in (".usda", ".usd"):
-        raise InputError(f"'{options.output}' is written as text; end its name with .usda.")
-    formats.require_readable(options.file)
-    formats.expose_pxr()
+    require_layer(options)
     from ..core.steps import finished
     from ..simulation import convex_parts as parts
     from ..usd import convex_parts, read

@@ -6,9 +6,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import formats
+from ..core.errors import InputError
 from .output import output_to_stderr
 
 if TYPE_CHECKING:
@@ -22,6 +24,16 @@ def choices_of(options: argparse.Namespace) -> Choices:
     names = dict.fromkeys(name for row in formats.FORMATS for name in row.takes)
     given = {name: getattr(options, formats.ARGUMENTS.get(name, name), None) for name in names}
     return {name: tuple(value) if isinstance(value, list) else value for name, value in given.items() if value}
+
+
+def require_layer(options: argparse.Namespace) -> None:
+    """Raise InputError unless a command can write a layer, as text, over the USD file that it gets."""
+    if formats.format_of(options.file) is not formats.USD:
+        raise InputError(f"'{options.file}' is no USD file; convert it to one first.")
+    if Path(options.output).suffix.lower() not in (".usda", ".usd"):
+        raise InputError(f"'{options.output}' is written as text; end its name with .usda.")
+    formats.require_readable(options.file)
+    formats.expose_pxr()
 
 
 @contextmanager

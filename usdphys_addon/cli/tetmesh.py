@@ -7,22 +7,16 @@ import argparse
 import json
 from pathlib import Path
 
-from .. import formats
-from ..core.errors import InputError
 from ..core.words import counted
 from ..system.console import say
 from ..system.files import checked
+from .inputs import require_layer
 from .output import folders_made, summarise, tell_note
 
 
 def fill_file(options: argparse.Namespace) -> int:
     """Write a layer over a USD file with a TetMesh beside each closed mesh. Returns the exit status."""
-    if formats.format_of(options.file) is not formats.USD:
-        raise InputError(f"'{options.file}' is no USD file; convert it to one first.")
-    if Path(options.output).suffix.lower() not in (".usda", ".usd"):
-        raise InputError(f"'{options.output}' is written as text; end its name with .usda.")
-    formats.require_readable(options.file)
-    formats.expose_pxr()
+    require_layer(options)
     from ..usd import read, tet_meshes
 
     with folders_made(options, options.output):

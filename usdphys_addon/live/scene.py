@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from ..core import deformables, frames, mass
 from ..core.air import OFF
 from ..core.errors import EngineError, InputError
-from ..core.fitting import Surface
 from ..core.frames import Matrix
-from ..core.model import Mesh, Prim
+from ..core.model import Prim
 from ..core.qualities import NORMAL
 from ..core.schema import Vector
 from ..core.schemas import usd_physics
@@ -27,14 +26,13 @@ from ..simulation.engine import (
     GRAB_FREQUENCY,
     GRAB_SPIN_DAMPING,
     GRAB_STRONGEST,
-    Engine,
     Grab,
     JointPose,
     NotLiveError,
     Program,
     Setup,
     Step,
-    preview_engine,
+    WithPreviewShapes,
 )
 from ..simulation.joint_facts import Drive, JointFacts
 from ..simulation.joint_poses import position_of, relative_pose
@@ -73,7 +71,7 @@ class Weights(Mapping[str, Weight]):
         return len(self._known)
 
 
-class LiveScene(Engine):
+class LiveScene(WithPreviewShapes):
     """One physics scene. Its process gets the model as a file, and all that others move with each step.
 
     An engine of another process cannot be put back to a moment: it begins anew, and gets the same steps again.
@@ -389,20 +387,3 @@ class LiveScene(Engine):
 
     def set_surface_velocity(self, path: str, prim: Prim) -> None:
         self._refuse(prim)
-
-    # ----------------------------------------------------------------------- shapes, which are those of the preview
-
-    @staticmethod
-    def box_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> Matrix | None:
-        return preview_engine().box_of(prim, geometry, rotation)
-
-    @staticmethod
-    def surfaces_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> list[tuple[Matrix, NDArray[Any]]]:
-        return preview_engine().surfaces_of(prim, geometry, rotation)
-
-    @staticmethod
-    def decompose(
-        surface: Surface, most: int, pieces: Sequence[Surface] | None = None,
-        error: Callable[[Sequence[Surface]], float] | None = None, tolerance: float = 0.0,
-    ) -> list[Surface]:  # fmt: skip
-        return preview_engine().decompose(surface, most, pieces, error, tolerance)

@@ -429,6 +429,25 @@ def preview_engine() -> type[Engine]:
     return engine_row(PREVIEW).load()
 
 
+class WithPreviewShapes(Engine):
+    """An engine that simulates meshes by the shapes of the preview."""
+
+    @staticmethod
+    def box_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> Matrix | None:
+        return preview_engine().box_of(prim, geometry, rotation)
+
+    @staticmethod
+    def surfaces_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> list[tuple[Matrix, NDArray[Any]]]:
+        return preview_engine().surfaces_of(prim, geometry, rotation)
+
+    @staticmethod
+    def decompose(
+        surface: Surface, most: int, pieces: Sequence[Surface] | None = None,
+        error: Callable[[Sequence[Surface]], float] | None = None, tolerance: float = 0.0,
+    ) -> list[Surface]:  # fmt: skip
+        return preview_engine().decompose(surface, most, pieces, error, tolerance)
+
+
 def engine_row(key: str) -> Solver | Program:
     """The row of an engine. Raises InputError."""
     if key not in ENGINES:

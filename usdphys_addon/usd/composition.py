@@ -162,6 +162,13 @@ def write_moved(source: Path, target: Path) -> None:
     files.write_text(target, layer.ExportToString())
 
 
+def write_over(source: str | Path, target: Path, edit: Callable[[Sdf.Layer], None]) -> None:
+    """Write a layer over a file, whose paths are relative to its own folder. Raises OSError or OutputError."""
+    with files.scratch_file(target) as scratch:
+        write_selected(source, (), scratch, edit)
+        write_moved(scratch, target)
+
+
 def missing_assets(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue]:
     """One warning for each missing layer, reference, payload and texture of a stage.
 

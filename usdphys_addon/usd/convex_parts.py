@@ -15,7 +15,6 @@ from ..core import paths
 from ..core.errors import InputError
 from ..core.fitting import Surface
 from ..core.misfit import Misfit
-from ..system.files import scratch_file
 from . import composition
 from .opinions import PHYSICS_BINDING
 from .read import mesh_of
@@ -74,9 +73,7 @@ def decompose_stage(
             for path, part in zip(one.parts, parts, strict=True):
                 _author(layer, prim, path, part)
 
-    with scratch_file(target) as scratch:
-        composition.write_selected(source, (), scratch, author)
-        composition.write_moved(scratch, target)
+    composition.write_over(source, target, author)
     return [one for one, _, _ in done], left
 
 

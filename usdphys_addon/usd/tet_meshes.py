@@ -15,7 +15,6 @@ from ..core import paths
 from ..core.building import tet_lattice
 from ..core.building.tet_lattice import SUFFIX, TetLattice
 from ..core.errors import InputError
-from ..system.files import scratch_file
 from . import composition
 from .read import mesh_of
 
@@ -56,9 +55,7 @@ def fill_stage(
         for one in filled:
             _author(layer, stage.GetPrimAtPath(one.mesh), one)
 
-    with scratch_file(target) as scratch:
-        composition.write_selected(source, (), scratch, author)
-        composition.write_moved(scratch, target)
+    composition.write_over(source, target, author)
     return filled, left
 
 

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from ...core import frames, mass
 from ...core.errors import EngineError
-from ...core.fitting import Surface
 from ...core.frames import Matrix
 from ...core.joint_settings import following, gearing_of
-from ...core.model import Mesh, Prim
+from ...core.model import Prim
 from ...core.schema import Vector
 from ...core.schemas import usd_physics
-from ..engine import Engine, Grab, JointPose, NotLiveError, Setup, Step, preview_engine
+from ..engine import Grab, JointPose, NotLiveError, Setup, Step, WithPreviewShapes
 from ..filters import CollisionMask
 from ..joint_facts import NO_LIMIT, Drive, Freedom, JointFacts
 from ..layout import Body, contact_material
@@ -77,7 +76,7 @@ def _finite(value: float) -> float:
     return min(max(value, -NO_LIMIT), NO_LIMIT)
 
 
-class MujocoScene(Engine):
+class MujocoScene(WithPreviewShapes):
     """One physics scene. Bodies that others lead are heavy and pushed: what lies or hangs on them rides along."""
 
     def __init__(self, setup: Setup) -> None:
@@ -1026,20 +1025,6 @@ class MujocoScene(Engine):
         if surface is not None:
             self._runs[path] = surface
         self._wake()
-
-    # ----------------------------------------------------------------------- shapes, which are those of the preview
-
-    @staticmethod
-    def box_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> Matrix | None:
-        return preview_engine().box_of(prim, geometry, rotation)
-
-    @staticmethod
-    def surfaces_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> list[tuple[Matrix, NDArray[Any]]]:
-        return preview_engine().surfaces_of(prim, geometry, rotation)
-
-    @staticmethod
-    def decompose(surface: Surface, most: int, *more: Any, **options: Any) -> list[Surface]:
-        return preview_engine().decompose(surface, most, *more, **options)
 
 
 def _bits(mask: CollisionMask, pushes: bool) -> tuple[int, int]:
