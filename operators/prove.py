@@ -203,11 +203,15 @@ in other units and in other engines, and which attribute is the cause where it d
             row.status, row.message, row.fix = check["status"], check["message"], check["fix"]
             row.cause = "; ".join(f"{cause['path']} {cause['attribute']}" for cause in check["causes"])
         bad = [check for check in wrong if check["status"] != "skipped"]
+        passed, skipped = counted(state.passed, "check"), len(wrong) - len(bad)
         if bad:
             self.report({"WARNING"}, tr(phrase("{number} of the proof failed or differ: see the sidebar",
                                                number=counted(len(bad), "check"))))  # fmt: skip
+        elif skipped:
+            self.report({"WARNING"}, tr(phrase("{number} passed, and {others} were skipped: see the sidebar",
+                                               number=passed, others=skipped)))  # fmt: skip
         else:
-            self.report({"INFO"}, tr(phrase("Proven: {number} passed", number=counted(state.passed, "check"))))
+            self.report({"INFO"}, tr(phrase("Proven: {number} passed", number=passed)))
         return {"FINISHED"}
 
 

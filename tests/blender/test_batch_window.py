@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -252,3 +253,15 @@ def test_jobs_that_are_none_are_said(tmp_path):
         assert "'op'" in batch.error() and json.dumps(batch.results()) == "[]"
     finally:
         batch.close()
+
+
+def test_a_program_that_ends_with_a_traceback_has_not_answered(monkeypatch):
+    """Blender's Python ends with status 1 then, which is also that of files with problems."""
+    for code, told in (("raise ValueError('odd help')", "ValueError: odd help"), ("raise SystemExit(1)", "")):
+        monkeypatch.setattr(background.isolate, "program", lambda code=code: [sys.executable, "-c", code])
+        batch = background.BackgroundBatch([{"op": "nothing"}])
+        try:
+            batch.wait()
+            assert batch.error() == (f"The batch ended with status 1: {told}" if told else "")
+        finally:
+            batch.close()

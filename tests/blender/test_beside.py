@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 
 import bpy
@@ -200,6 +201,22 @@ def test_a_scene_is_proven_beside_blender_and_a_fault_leads_to_its_object():
     assert not state.is_running and state.scene == bpy.context.scene.name
     assert state.verdict == "fail"
     assert {check.name for check in state.checks if check.status == "fail"} & {"Good", "Inside"}
+
+
+@pytest.mark.parametrize(("skipped", "said"), [
+    (0, ({"INFO"}, "Proven: 1 check passed")),
+    (2, ({"WARNING"}, "1 check passed, and 2 were skipped: see the sidebar")),
+])  # fmt: skip
+def test_what_was_skipped_is_not_proven(tmp_path, skipped, said):
+    check = {"path": "", "status": "skipped", "message": "The time was over.", "fix": "", "causes": []}
+    table = {"verdict": "pass", "counts": {"pass": 1}, "checks": [check] * skipped}
+    (tmp_path / "scene.json").write_text(json.dumps(table), encoding="utf-8")
+    told = []
+    operator = SimpleNamespace(
+        command=SimpleNamespace(folder=tmp_path), names={}, report=lambda kind, text: told.append((kind, text))
+    )
+    prove_operators.USDPHYS_OT_prove.done(operator, bpy.context)
+    assert told == [said] and len(bpy.context.window_manager.usdphys_proof.checks) == skipped
 
 
 @pytest.mark.slow

@@ -59,7 +59,8 @@ class BackgroundCommand:
             self._process.wait()
 
     def error(self) -> str:
-        """Why it has done nothing, or not all; empty if it has, or if its status 1 is an answer."""
+        """Why it has done nothing, or not all; empty if it has, or if its status 1 is an answer: that of a Python that
+        ends with a traceback is none."""
         if self.status in (None, 0):
             return ""
         lines: list[str] = []
@@ -68,7 +69,7 @@ class BackgroundCommand:
         told = [line.partition(": error: ")[2] for line in lines if line.startswith("usdphys") and ": error: " in line]
         if told:
             return told[-1]
-        if self.status == 1:
+        if self.status == 1 and not any(line.startswith("Traceback ") for line in lines):
             return ""
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
         return f"{self.what} ended with status {self.status}{': ' if last else ''}{last[:200]}"

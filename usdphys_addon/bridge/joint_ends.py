@@ -66,7 +66,7 @@ def sync(*, makes_joints: bool = True) -> list[str]:
     """
     _seen.is_due = False
     homes = _collections()
-    objects = [obj for obj in bpy.data.objects if applies_or_ends(obj)]
+    objects = [obj for obj in bpy.data.objects if _is_joint_or_end(obj)]
     new = {obj for obj in objects if obj.session_uid not in _seen.objects}
     changed = []
     ends = {obj: [(end.joint, end.side) for end in _ends_of(obj)] for obj in objects}
@@ -77,7 +77,7 @@ def sync(*, makes_joints: bool = True) -> list[str]:
                 changed.append(joint.name)
     if makes_joints:
         changed += _copy_joints({obj: ends[obj] for obj in new if homes.get(obj)}, homes)
-    objects = [obj for obj in bpy.data.objects if applies_or_ends(obj)]
+    objects = [obj for obj in bpy.data.objects if _is_joint_or_end(obj)]
     joints = [obj for obj in objects if _is_joint(obj) and homes.get(obj)]
     changed += [joint.name for joint in joints if joint.library is None and _follow(joint, homes)]
     wanted: dict[Object, list[tuple[Object, int]]] = defaultdict(list)
@@ -92,11 +92,11 @@ def sync(*, makes_joints: bool = True) -> list[str]:
     return changed
 
 
-def applies_or_ends(obj: Object) -> bool:
+def _is_joint_or_end(obj: Object) -> bool:
     """True for joints, and for objects that refer to joints, but for what stands in for an instance."""
     if stand_ins.is_stand_in(obj):
         return False  # it is removed, and would be written into files by what refers to it
-    return obj.is_property_set(_ENDS) or (obj.is_property_set("usdphys") and applies(obj, "joint"))
+    return obj.is_property_set(_ENDS) or _is_joint(obj)
 
 
 def _is_joint(obj: Any) -> bool:

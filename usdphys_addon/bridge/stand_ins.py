@@ -13,7 +13,7 @@ import bpy
 import mathutils
 from bpy.types import Collection, Context, Object, Scene
 
-from .roles import is_body
+from .roles import is_body, parents_of
 
 #: Custom property of a stand-in.
 _MARK = "usdphys_stand_in"
@@ -68,7 +68,7 @@ def _is_to_be_replaced(obj: Object) -> bool:
         return False
     is_whole = len(bodies) == 1 and not obj.children and bodies[0].library is None
     is_direct = is_whole and not any(is_instance(one) for one in inside)
-    return not (is_direct and all(_is_at_or_below(one, bodies[0]) for one in inside if _is_physical(one)))
+    return not (is_direct and all(bodies[0] in (one, *parents_of(one)) for one in inside if _is_physical(one)))
 
 
 def is_instance(obj: Object) -> bool:
@@ -99,20 +99,14 @@ def _is_physical(obj: Object) -> bool:
     return is_body(obj) or len(physics.colliders) > 0 or physics.joint.is_applied
 
 
-def _is_at_or_below(obj: Object | None, other: Object) -> bool:
-    while obj is not None:
-        if obj == other:
-            return True
-        obj = obj.parent
-    return False
-
-
 def _expand(
     instancer: Object, shows: Object, home: Collection, graph: bpy.types.Depsgraph, around: Sequence[_Copies]
 ) -> None:
-    """Add copies below an instancer of what it shows. shows: the object that it is a copy of; `around`: what is around.
+    """Add copies below an instancer of what it shows.
 
-    They have the parents of their originals where those are there, too, so that animation moves them alike.
+    shows: the instance whose collection that is: itself, or the nested one that it is a copy of. around: the copies of
+    the instances that it is in, from the inside out. They have the parents of their originals where those are there,
+    too, so that animation moves them alike.
     """
     collection: Any = shows.instance_collection
     offset = mathutils.Matrix.Translation(-collection.instance_offset)
@@ -186,9 +180,7 @@ def _groups() -> tuple[dict[Object, list[Object]], list[Object]]:
     for obj in marked:
         if _MARK not in obj:
             continue
-        above = obj.parent
-        while above is not None and above not in groups:
-            above = above.parent
+        above = next((one for one in parents_of(obj) if one in groups), None)
         (orphans if above is None else groups[above]).append(obj)
     return groups, orphans
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection
 from typing import Any
 
@@ -11,6 +10,7 @@ from ..bridge.reading import SceneReading
 from ..bridge.roles import parents_of
 from ..core.errors import InputError
 from ..core.schemas import usd_physics
+from ..core.ties import Ties
 
 
 def hold(reading: SceneReading, names: Collection[str]) -> None:
@@ -22,20 +22,17 @@ def hold(reading: SceneReading, names: Collection[str]) -> None:
     model = reading.model
     moving = {path for path, prim in model.bodies.items() if _moves(prim)}
     free = {path for path in moving if _is_chosen(reading, path, names)}
-    ties: dict[str, set[str]] = defaultdict(set)
+    ties = Ties()
     for path, prim in model.joints.items():
         joint = prim.get(usd_physics.Joint)
         bodies = [model.body_of(end) for end in (*(joint.body0 or ()), *(joint.body1 or ()))] if joint else []
         tied = {body.path for body in bodies if body is not None} & moving
-        for one in tied:
-            ties[one] |= tied
+        if tied:
+            ties.tie(tied)
         if _is_chosen(reading, path, names):
             free |= tied
-    waiting = list(free)
-    while waiting:
-        new = ties[waiting.pop()] - free
-        free |= new
-        waiting += new
+    chosen = set(map(ties.root, free))
+    free = {path for path in moving if ties.root(path) in chosen}
     if not free:
         raise InputError("Nothing that is selected can move; select a rigid body, or a joint of one.")
     animated = {key.path for key in model.animated}
