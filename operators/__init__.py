@@ -73,7 +73,7 @@ _MENUS = {
     "TOPBAR_MT_file_external_data": (pack_source,),
 }
 #: Those that do more than to have classes.
-_REGISTERED = (keymap, batch, batch_files, preview, prove, manual, translations)
+_REGISTERED = (keymap, batch, batch_files, beside, preview, prove, manual, translations)
 
 
 def _with_redraw(cls: Any) -> None:

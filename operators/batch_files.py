@@ -5,7 +5,6 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.bridge import environment
 from ..usdphys_addon.bridge.choices import items_of
 from ..usdphys_addon.bridge.known_names import KnownNames
 from ..usdphys_addon.bridge.language import tr
@@ -20,10 +19,9 @@ from ..usdphys_addon.bridge.typed_props import (
 )
 from ..usdphys_addon.core.words import named
 from . import needs
-from .outcome import draw_rows, may_go_on
+from .in_background import InBackground
+from .outcome import draw_rows
 
-#: Seconds between two looks at the results.
-LOOK = 0.2
 #: Name of the text with the report.
 REPORT = "USD Physics Batch"
 FORMATS = items_of("format of assets")
@@ -71,80 +69,46 @@ def summary(state: Any) -> str:
     return f"{len(state.jobs)} of {state.total} done" + (f": {', '.join(parts)}" if parts else "")
 
 
-class BatchOperator:
-    """Mix-in: runs a batch beside Blender. In a window it looks at the results now and then, and Esc ends it."""
+class BatchOperator(InBackground):
+    """Mix-in: runs a batch beside Blender, whose results it lists as they come."""
 
-    report: Any
     properties: Any
-    #: The running batch; None before it.
-    batch: Any = None
-    timer: Any = None
-    options: Any
 
     poll = needs.poll(_NO_BATCH)
 
     def jobs(self, context: bpy.types.Context) -> list[dict[str, Any]]:
         raise NotImplementedError
 
-    def execute(self, context: bpy.types.Context) -> set[Any]:
+    def state(self, context: bpy.types.Context) -> Any:
+        return context.window_manager.usdphys_batch
+
+    def start(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.batch.background import BackgroundBatch
-        from ..usdphys_addon.core.errors import UsdPhysError
 
-        try:
-            jobs = self.jobs(context)
-            self.batch = BackgroundBatch(jobs)
-        except UsdPhysError:
-            self.clean()
-            raise
-        state = context.window_manager.usdphys_batch
+        jobs = self.jobs(context)
+        self.command = BackgroundBatch(jobs)
+        state = self.state(context)
         state.jobs.clear()
-        state.total, state.active, state.is_running = len(jobs), 0, True
-        if may_go_on(self) and not bpy.app.background:
-            manager = context.window_manager
-            self.timer = manager.event_timer_add(LOOK, window=context.window)
-            manager.modal_handler_add(self)
-            return {"RUNNING_MODAL"}
-        self.batch.wait()
-        return self.finish(context)
-
-    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
-        if event.type == "ESC" and event.value == "PRESS":
-            # Jobs end until it has stopped.
-            self.batch.stop()
-            self.look(context)
-            self.end(context)
-            self.report({"WARNING"}, tr(f"The batch was stopped: {summary(context.window_manager.usdphys_batch)}"))
-            return {"CANCELLED"}
-        if event.type != "TIMER":
-            # The window stays in use.
-            return {"PASS_THROUGH"}
-        is_running = self.batch.is_running()
-        self.look(context)
-        if not is_running:
-            return self.finish(context)
-        state = context.window_manager.usdphys_batch
-        context.workspace.status_text_set(tr(f"Batch: {summary(state)}    Esc: stop"))
-        return {"PASS_THROUGH"}
+        state.total, state.active = len(jobs), 0
 
     def look(self, context: bpy.types.Context) -> None:
         """List the results that are new."""
-        state = context.window_manager.usdphys_batch
-        for result in self.batch.results():
+        state = self.state(context)
+        for result in self.command.results():
             job = state.jobs.add()
             job.name, job.status = result["id"], result["status"]
             worst = [issue["message"] for issue in result.get("issues", ()) if issue["severity"] == "error"]
             job.message = result.get("error") or (worst[0] if worst else "")
             state.active = len(state.jobs) - 1
-        environment.redraw("VIEW_3D")
 
-    def finish(self, context: bpy.types.Context) -> set[Any]:
-        self.look(context)
-        error = self.batch.error()
-        self.end(context)
-        state = context.window_manager.usdphys_batch
-        if error:
-            self.report({"ERROR"}, tr(error))
-            return {"CANCELLED"}
+    def progress(self, context: bpy.types.Context) -> str:
+        return f"Batch: {summary(self.state(context))}    Esc: stop"
+
+    def stopped(self, context: bpy.types.Context) -> str:
+        return f"The batch was stopped: {summary(self.state(context))}"
+
+    def done(self, context: bpy.types.Context) -> set[Any]:
+        state = self.state(context)
         if bad := [job.name for job in state.jobs if job.status != "ok"]:
             # The list shows why.
             state.active = state.jobs.find(bad[0])
@@ -154,24 +118,6 @@ class BatchOperator:
         else:
             self.report({"INFO"}, tr(summary(state)))
         return {"FINISHED"}
-
-    def cancel(self, context: bpy.types.Context) -> None:
-        """Blender calls this when the file browser is closed, and when it quits or opens another file."""
-        if self.batch is not None:
-            self.end(context)
-
-    def end(self, context: bpy.types.Context) -> None:
-        self.batch.close()
-        self.clean()
-        manager = context.window_manager
-        manager.usdphys_batch.is_running = False
-        if self.timer is not None:
-            manager.event_timer_remove(self.timer)
-            self.timer = None
-            context.workspace.status_text_set(None)
-
-    def clean(self) -> None:
-        """Delete what was made for the batch."""
 
 
 class USDPHYS_OT_batch_convert_folder(BatchOperator, bpy.types.Operator):

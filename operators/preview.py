@@ -2,9 +2,10 @@
 """The live preview: play, pause, step, reset, grab with the mouse; keep the pose, bake it, clear the bake."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
+from bpy_extras.io_utils import ExportHelper
 
 from ..usdphys_addon.bridge.environment import redraw
 from ..usdphys_addon.bridge.language import tr
@@ -240,6 +241,21 @@ def _start_in_window() -> None:
         return
 
 
+def _show_kept() -> None:
+    """Begin to show the cache in the first window; it may have been shown or deleted meanwhile."""
+    for window in bpy.context.window_manager.windows:
+        with bpy.context.temp_override(window=window):
+            if bpy.ops.usdphys.preview_show_kept.poll():  # type: ignore[attr-defined]
+                bpy.ops.usdphys.preview_show_kept("INVOKE_DEFAULT")  # type: ignore[attr-defined]
+        return
+
+
+def _show_kept_soon() -> None:
+    """The handler of a frame cannot change it."""
+    if not jobs.is_waiting(_show_kept):
+        jobs.call_later(_show_kept)
+
+
 def _start_soon() -> None:
     """A handler cannot stop what has called it."""
     jobs.call_later(_hold_timeline)
@@ -251,11 +267,13 @@ def register() -> None:
     jobs.on_load.append(_end_listening)
     if not bpy.app.background:
         preview_guard.after_slice.append(_start_soon)
+        preview_guard.on_kept.append(_show_kept_soon)
 
 
 def unregister() -> None:
     preview_guard.after_start.remove(_listen_soon)
     preview_guard.after_slice.clear()
+    preview_guard.on_kept.clear()
     jobs.on_load.remove(_end_listening)
     _end_listening()
 
@@ -441,6 +459,35 @@ def _pause_timeline(context: bpy.types.Context) -> None:
         bpy.ops.screen.animation_cancel(restore_frame=False)
 
 
+class USDPHYS_OT_preview_show_kept(Player, bpy.types.Operator):
+    """Show the frames that the file keeps, as the timeline comes to them"""
+
+    bl_idname = "usdphys.preview_show_kept"
+    bl_label = "Show Kept Frames"
+    bl_options = {"INTERNAL"}
+    ignores_timeline = False
+    _frame = 1
+
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE, needs.AT_REST)
+
+    def start(self, context: bpy.types.Context, seconds: float, *, with_timeline: bool) -> set[Any]:
+        self._frame = context.scene.frame_current
+        return super().start(context, seconds, with_timeline=with_timeline)
+
+    def play_timeline(self, context: bpy.types.Context) -> set[Any]:
+        """The frame is shown by the session that has begun; a cache that is stale is not."""
+        leader = preview_guard.timeline()
+        redraw("VIEW_3D", "PROPERTIES")
+        if leader is not None and leader.has_kept:
+            if not bpy.app.background:
+                _listen_soon()
+            return {"FINISHED"}
+        preview_guard.stop()
+        context.scene.frame_set(self._frame)
+        self.report({"WARNING"}, tr("The cache is stale: the physics has changed since. Cache again."))
+        return {"CANCELLED"}
+
+
 class USDPHYS_OT_preview_step(Player, bpy.types.Operator):
     """Simulate one frame of the scene's frame rate, and pause"""
 
@@ -521,7 +568,25 @@ class USDPHYS_OT_preview_apply(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class USDPHYS_OT_preview_bake(Stepped, bpy.types.Operator):
+class OfRange(Stepped):
+    """Mix-in: simulates the frames of the scene, or others that a script gives."""
+
+    use_scene_range: bool
+    frame_start: int
+    frame_end: int
+
+    def frames(self, context: bpy.types.Context) -> tuple[int, int]:
+        if self.use_scene_range:
+            return context.scene.frame_start, context.scene.frame_end
+        return self.frame_start, self.frame_end
+
+    def progress(self, fraction: float) -> str:
+        if isinstance(fraction, Next):
+            return _progress(fraction)
+        return phrase("Baking physics ({done:.0%})    Esc: cancel", done=fraction)
+
+
+class USDPHYS_OT_preview_bake(OfRange, bpy.types.Operator):
     """Simulate a range of frames and insert keyframes for every body on each frame"""
 
     bl_idname = "usdphys.preview_bake"
@@ -536,11 +601,6 @@ class USDPHYS_OT_preview_bake(Stepped, bpy.types.Operator):
     frame_end = IntProperty(name="End", default=250)
 
     poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
-
-    def frames(self, context: bpy.types.Context) -> tuple[int, int]:
-        if self.use_scene_range:
-            return context.scene.frame_start, context.scene.frame_end
-        return self.frame_start, self.frame_end
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.playback import bake, engine_bake
@@ -565,10 +625,83 @@ class USDPHYS_OT_preview_bake(Stepped, bpy.types.Operator):
         self.report({"INFO"}, ". ".join(tr(line) for line in lines))
         return {"FINISHED"}
 
-    def progress(self, fraction: float) -> str:
-        if isinstance(fraction, Next):
-            return _progress(fraction)
-        return phrase("Baking physics ({done:.0%})    Esc: cancel", done=fraction)
+
+class USDPHYS_OT_preview_cache(OfRange, bpy.types.Operator):
+    """Simulate a range of frames and keep them in the .blend: the timeline shows them at once, also after a restart"""
+
+    bl_idname = "usdphys.preview_cache"
+    bl_label = "Cache Frames"
+    bl_options = {"REGISTER", "UNDO"}
+    cancelled = phrase("The simulation was cancelled; there is no cache")
+
+    use_scene_range = BoolProperty(
+        name="Scene Range", default=True, description="Cache from the first to the last frame of the scene"
+    )
+    frame_start = IntProperty(name="Start", default=1)
+    frame_end = IntProperty(name="End", default=250)
+
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        from ..usdphys_addon.playback import caching
+
+        return self.run(context, caching.cache_steps(context, *self.frames(context)))
+
+    def done(self, result: Any) -> set[Any]:
+        kept = phrase("Cached frames {first} to {last}, {size}", first=result.start, last=result.end, size=result.text)
+        self.report({"INFO"}, tr(kept))
+        redraw("VIEW_3D", "PROPERTIES")
+        return {"FINISHED"}
+
+
+class USDPHYS_OT_preview_delete_cache(bpy.types.Operator):
+    """Take the cached frames out of the .blend. The objects and their physics stay as they are"""
+
+    bl_idname = "usdphys.preview_delete_cache"
+    bl_label = "Delete Cache"
+    bl_options = {"REGISTER", "UNDO"}
+
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        from ..usdphys_addon.playback import caching
+
+        preview_guard.stop()
+        return {"FINISHED"} if caching.drop(context.scene) else {"CANCELLED"}
+
+
+class USDPHYS_OT_export_alembic(OfRange, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
+    """Write the scene with the motion of its physics as Alembic, by Blender's own exporter. What is baked or cached is
+    written as it is; else it is simulated"""
+
+    bl_idname = "usdphys.export_alembic"
+    bl_label = "Export Alembic"
+    cancelled = phrase("The export was cancelled; no file was written")
+    if TYPE_CHECKING:  # as of `UsdFileOperator`
+        filepath: str
+    filename_ext = ".abc"
+
+    filter_glob = StringProperty(default="*.abc", options={"HIDDEN"})
+    use_scene_range = BoolProperty(
+        name="Scene Range", default=True, description="Export from the first to the last frame of the scene"
+    )
+    frame_start = IntProperty(name="Start", default=1)
+    frame_end = IntProperty(name="End", default=250)
+    selected = BoolProperty(name="Selected Objects", description="Export the selected objects only")
+
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        from ..usdphys_addon.playback import alembic
+
+        steps = alembic.export_steps(context, Path(self.filepath), *self.frames(context), selected=bool(self.selected))
+        return self.run(context, steps)
+
+    def done(self, result: Any) -> set[Any]:
+        moving = counted(result, "object")
+        self.report({"INFO"}, tr(phrase("Wrote '{name}': {moving} moved by physics", name=Path(self.filepath).name,
+                                        moving=moving)))  # fmt: skip
+        return {"FINISHED"}
 
 
 def _export(context: bpy.types.Context, file: Path) -> Any:
@@ -617,15 +750,17 @@ class USDPHYS_OT_preview_clear_bake(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
-        from ..usdphys_addon.playback import bake
+        from ..usdphys_addon.playback import bake, caching
 
         number = bake.clear_bake(context.scene)
+        caching.mark(context.scene)
         self.report({"INFO"}, tr(phrase("Cleared the bake of {objects}", objects=counted(number, "object"))))
         return {"FINISHED"} if number else {"CANCELLED"}
 
 
 CLASSES = (
     USDPHYS_OT_preview_play, USDPHYS_OT_preview_play_selected,
-    USDPHYS_OT_preview_listen, USDPHYS_OT_preview_step, USDPHYS_OT_preview_reset,
-    USDPHYS_OT_preview_apply, USDPHYS_OT_preview_bake, USDPHYS_OT_choose_engine, USDPHYS_OT_preview_clear_bake,
+    USDPHYS_OT_preview_listen, USDPHYS_OT_preview_show_kept, USDPHYS_OT_preview_step, USDPHYS_OT_preview_reset,
+    USDPHYS_OT_preview_apply, USDPHYS_OT_preview_bake, USDPHYS_OT_preview_cache, USDPHYS_OT_preview_delete_cache,
+    USDPHYS_OT_export_alembic, USDPHYS_OT_choose_engine, USDPHYS_OT_preview_clear_bake,
 )  # fmt: skip

@@ -2,13 +2,13 @@
 """Prove the scene, and write a report of it that anyone can open: a process beside Blender does the work."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import bpy
 
 from .. import preferences
-from ..usdphys_addon.bridge import environment
 from ..usdphys_addon.bridge.known_names import KnownNames
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import (
@@ -21,13 +21,10 @@ from ..usdphys_addon.bridge.typed_props import (
 )
 from ..usdphys_addon.core import clock
 from ..usdphys_addon.core.words import counted, phrase
-from ..usdphys_addon.simulation.engine import programs
+from ..usdphys_addon.simulation.engine import others
 from . import needs
-from .outcome import may_go_on
+from .in_background import InBackground
 from .report_bug import open_page
-
-#: Seconds between two looks at the process.
-LOOK = 0.2
 
 _IDLE: needs.Need = (
     lambda context: not context.window_manager.usdphys_proof.is_running,
@@ -47,7 +44,7 @@ class USDPHYS_PG_proof_check(KnownNames, bpy.types.PropertyGroup):
 
 
 class USDPHYS_PG_proof(KnownNames, bpy.types.PropertyGroup):
-    """The running or last proof of this window. shown: checks that are no pass. scene: its name."""
+    """The running or last proof of this window. checks: those that are no pass. scene: its name."""
 
     __slots__ = ()
 
@@ -55,17 +52,16 @@ class USDPHYS_PG_proof(KnownNames, bpy.types.PropertyGroup):
     scene = StringProperty()
     verdict = StringProperty()
     passed = IntProperty()
+    wrong = IntProperty()
+    notable = IntProperty()
     is_running = BoolProperty()
     progress = FloatProperty(min=0.0, max=1.0)
 
 
-class InBackground:
-    """Mix-in: exports the scene, and runs a command on the file beside Blender. In a window Esc ends it."""
+class OfScene(InBackground):
+    """Mix-in: exports the scene, and runs a command on the file beside Blender."""
 
-    report: Any
     bl_label: str
-    command: Any = None
-    timer: Any = None
     #: Object names by the paths in the exported file.
     names: Any = None
     began = 0.0
@@ -77,13 +73,11 @@ class InBackground:
         """The command line, for the exported scene."""
         raise NotImplementedError
 
-    def done(self, context: bpy.types.Context) -> set[Any]:
-        """Take the results."""
-        raise NotImplementedError
+    def state(self, context: bpy.types.Context) -> Any:
+        return context.window_manager.usdphys_proof
 
-    def execute(self, context: bpy.types.Context) -> set[Any]:
+    def start(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.batch.background import BackgroundCommand
-        from ..usdphys_addon.core.errors import UsdPhysError
 
         self.command = BackgroundCommand()
         self.command.what = self.bl_label
@@ -91,61 +85,20 @@ class InBackground:
             file = self.command.folder / "scene.usdc"
             self.names = _exported(context, file)
             self.command.start([*self.arguments(file), "--budget", str(self.budget), *_pythons(context)])
-        except UsdPhysError:
+        except BaseException:
             self.command.close()
             raise
-        state = context.window_manager.usdphys_proof
-        state.is_running, state.progress, self.began = True, 0.0, clock.now()
-        if may_go_on(self) and not bpy.app.background:
-            manager = context.window_manager
-            self.timer = manager.event_timer_add(LOOK, window=context.window)
-            manager.modal_handler_add(self)
-            return {"RUNNING_MODAL"}
-        self.command.wait()
-        return self.finish(context)
+        self.state(context).progress, self.began = 0.0, clock.now()
 
-    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
-        if event.type == "ESC" and event.value == "PRESS":
-            self.end(context)
-            self.report({"WARNING"}, tr(phrase("{work} was stopped", work=self.bl_label)))
-            return {"CANCELLED"}
-        if event.type != "TIMER":
-            # The window stays in use.
-            return {"PASS_THROUGH"}
-        if not self.command.is_running():
-            return self.finish(context)
-        seconds = clock.now() - self.began
-        context.window_manager.usdphys_proof.progress = min(0.99, seconds / self.budget)
-        text = phrase("{work}: {seconds:.0f} of at most about {budget:.0f} s    Esc: stop",
-                      work=self.bl_label, seconds=seconds, budget=self.budget)  # fmt: skip
-        context.workspace.status_text_set(tr(text))
-        environment.redraw("VIEW_3D")
-        return {"PASS_THROUGH"}
+    def look(self, context: bpy.types.Context) -> None:
+        self.state(context).progress = min(0.99, (clock.now() - self.began) / self.budget)
 
-    def finish(self, context: bpy.types.Context) -> set[Any]:
-        error = self.command.error()
-        try:
-            if error:
-                self.report({"ERROR"}, tr(error))
-                return {"CANCELLED"}
-            return self.done(context)
-        finally:
-            self.end(context)
+    def progress(self, context: bpy.types.Context) -> str:
+        return phrase("{work}: {seconds:.0f} of at most about {budget:.0f} s    Esc: stop",
+                      work=self.bl_label, seconds=clock.now() - self.began, budget=self.budget)  # fmt: skip
 
-    def cancel(self, context: bpy.types.Context) -> None:
-        """Blender calls this when the file browser is closed, and when it quits or opens another file."""
-        if self.command is not None:
-            self.end(context)
-
-    def end(self, context: bpy.types.Context) -> None:
-        self.command.close()
-        manager = context.window_manager
-        manager.usdphys_proof.is_running = False
-        if self.timer is not None:
-            manager.event_timer_remove(self.timer)
-            self.timer = None
-            context.workspace.status_text_set(None)
-        environment.redraw("VIEW_3D")
+    def stopped(self, context: bpy.types.Context) -> str:
+        return phrase("{work} was stopped", work=self.bl_label)
 
 
 def _exported(context: bpy.types.Context, file: Path) -> dict[str, str]:
@@ -163,7 +116,7 @@ def _pythons(context: bpy.types.Context) -> list[str]:
     """The engines of the preferences, for the command line."""
     chosen = preferences.current(context)
     found = []
-    for key in programs():
+    for key in others():
         path = bpy.path.abspath(getattr(chosen, f"{key}_python", "") or "") if chosen is not None else ""
         found += ["--engine-python", f"{key}={path}"] if path and Path(path).exists() else []
     return found
@@ -176,7 +129,24 @@ def _budget() -> float:
     )  # fmt: skip
 
 
-class USDPHYS_OT_prove(InBackground, bpy.types.Operator):
+def _told(table: Any, shown: Sequence[Any], passed: str) -> tuple[set[str], str]:
+    """(kind, text) of what is reported about a proof. shown: its checks that are no pass."""
+    # The engines that are not here are in the list, and nothing is missing without them.
+    skipped = sum(check["status"] == "skipped" and check["name"] != "absent" for check in shown)
+    wrong, notable = table["wrong"], table["worth_knowing"]
+    if wrong:
+        text = phrase("{number} of the proof failed: see the sidebar", number=counted(wrong, "check"))
+        return {"WARNING"}, tr(text)
+    if notable:
+        text = phrase("Nothing is wrong, {number} worth knowing: see the sidebar", number=notable)
+        return {"INFO"}, tr(text)
+    if skipped:
+        text = phrase("{number} passed, and {others} were skipped: see the sidebar", number=passed, others=skipped)
+        return {"WARNING"}, tr(text)
+    return {"INFO"}, tr(phrase("Proven: {number} passed", number=passed))
+
+
+class USDPHYS_OT_prove(OfScene, bpy.types.Operator):
     """Try the physics of the scene beside Blender: whether it rests, keeps its energy and its joints, moves the same \
 in other units and in other engines, and which attribute is the cause where it does not"""
 
@@ -195,27 +165,19 @@ in other units and in other engines, and which attribute is the cause where it d
         state.checks.clear()
         state.scene, state.verdict = context.scene.name, table["verdict"]
         state.passed = table["counts"].get("pass", 0)
-        order = ("fail", "differs", "skipped")
-        wrong = [check for check in table["checks"] if check["status"] in order]
-        for check in sorted(wrong, key=lambda check: order.index(check["status"])):
+        state.wrong, state.notable = table["wrong"], table["worth_knowing"]
+        order = ("fail", "doubtful", "differs", "skipped")
+        shown = [check for check in table["checks"] if check["status"] in order]
+        for check in sorted(shown, key=lambda check: order.index(check["status"])):
             row = state.checks.add()
             row.name = self.names.get(check["path"], "")
             row.status, row.message, row.fix = check["status"], check["message"], check["fix"]
             row.cause = "; ".join(f"{cause['path']} {cause['attribute']}" for cause in check["causes"])
-        bad = [check for check in wrong if check["status"] != "skipped"]
-        passed, skipped = counted(state.passed, "check"), len(wrong) - len(bad)
-        if bad:
-            self.report({"WARNING"}, tr(phrase("{number} of the proof failed or differ: see the sidebar",
-                                               number=counted(len(bad), "check"))))  # fmt: skip
-        elif skipped:
-            self.report({"WARNING"}, tr(phrase("{number} passed, and {others} were skipped: see the sidebar",
-                                               number=passed, others=skipped)))  # fmt: skip
-        else:
-            self.report({"INFO"}, tr(phrase("Proven: {number} passed", number=passed)))
+        self.report(*_told(table, shown, counted(state.passed, "check")))
         return {"FINISHED"}
 
 
-class USDPHYS_OT_share_report(InBackground, bpy.types.Operator):
+class USDPHYS_OT_share_report(OfScene, bpy.types.Operator):
     """Write one page about the scene that opens in any browser, without a network: the scene in 3D, its motion in \
 each engine, masses, joints, problems and what was proven; and open it"""
 

@@ -6,7 +6,8 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.bridge.choices import items_of
-from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from ..usdphys_addon.core.words import counted, phrase
 from . import needs
 from .outcome import draw_rows, finish
@@ -14,6 +15,8 @@ from .stepped import Stepped
 
 _TURNED = "Turn a collider if that makes it smaller. Off: its axes are the axes of the object"
 _MARGIN = "Length by which the colliders are larger than the mesh on all sides"
+#: Objects whose parts are described in the panel of the last operation.
+_MOST_TOLD = 4
 _REPLACE = "Remove the collider objects that were made for the object earlier"
 
 
@@ -84,6 +87,7 @@ class USDPHYS_OT_make_collider_objects(Stepped, _OnSelection, bpy.types.Operator
         "mesh, and report how well they fit. 0: make at most as many parts as set",
     )  # fmt: skip
     replace = BoolProperty(name="Replace", description=_REPLACE, default=True)
+    told = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
     cancelled = phrase("The decomposition was cancelled; the scene is as it was")
 
     def draw(self, _context: bpy.types.Context) -> None:
@@ -92,12 +96,17 @@ class USDPHYS_OT_make_collider_objects(Stepped, _OnSelection, bpy.types.Operator
             "DECOMPOSITION": ("method", "error") if self.error else ("method", "error", "most"),
         }  # fmt: skip
         draw_rows(self, "kind", "margin", *own.get(self.kind, ()), "replace")
+        if self.kind == "DECOMPOSITION" and self.told:
+            box = self.layout.box().column(align=True)
+            for line in self.told.splitlines():
+                box.label(text=line, translate=False)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import collider_edits
         from ..usdphys_addon.simulation import convex_parts
 
-        if self.kind != "DECOMPOSITION" or not (self.error or self.method == "precise"):
+        self.told = ""
+        if self.kind != "DECOMPOSITION":
             return super().execute(context)
         wanted = convex_parts.Wanted(self.method, self.error / 100.0, self.most)  # type: ignore[arg-type]
         return self.run(context, collider_edits.decompose_steps(
@@ -105,6 +114,10 @@ class USDPHYS_OT_make_collider_objects(Stepped, _OnSelection, bpy.types.Operator
         ))  # fmt: skip
 
     def done(self, result: Any) -> set[Any]:
+        lines = []
+        for fit, suggested in zip(result.fits[:_MOST_TOLD], result.suggested, strict=False):
+            lines += [fit, tr(phrase("Fewest for an error of {numbers}", numbers=suggested))] if suggested else [fit]
+        self.told = "\n".join(lines)
         return finish(self, self.result_text(result), result.notes)
 
     def progress(self, fraction: Any) -> str:
@@ -115,7 +128,7 @@ class USDPHYS_OT_make_collider_objects(Stepped, _OnSelection, bpy.types.Operator
 
         return collider_edits.make_collider_objects(
             context, context.selected_objects, self.kind, margin=self.margin, axis=self.axis, turned=self.oriented,
-            most=self.most, replace=self.replace,
+            replace=self.replace,
         )  # fmt: skip
 
     def result_text(self, outcome: Any) -> str:

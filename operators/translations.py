@@ -3,9 +3,9 @@
 
 Three files have a line for each text, with the columns English, German and French: labels.tsv names things,
 tooltips.tsv describes them, reports.tsv has the templates of messages. Other languages have a file of their own, with
-the columns English and translation. A text without a line, or with an empty column, is shown in English. The code may
-make a message by `core.words.phrase` or as a plain text: the template of a plain text is found by its words
-(`core.words.Templates`).
+the columns English and translation, for texts of all three. A text without a line, or with an empty column, is shown in
+English. The code may make a message by `core.words.phrase` or as a plain text: the template of a plain text is found by
+its words (`core.words.Templates`).
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from .places import Sidebar
 
 #: Partings and checks that are listed; pixels that the button of one takes.
 MAX_PARTINGS, MAX_CHECKS, _BUTTON = 5, 12, 25
-_ICONS = {"fail": "CANCEL", "differs": "ERROR", "skipped": "INFO"}
+_ICONS = {"fail": "CANCEL", "doubtful": "QUESTION", "differs": "ERROR", "skipped": "INFO"}
 
 
 class USDPHYS_PT_beside(Sidebar, bpy.types.Panel):
@@ -81,6 +81,10 @@ def _draw_twins(layout: Any, session: Any) -> None:
         box = layout.box().column(align=True)
         for text in twins.why(row):
             draw_text(box, text, "BLANK1")
+        if beside_operators.is_searching():
+            draw_text(box, "The cause is being searched    Esc: stop", "SORTTIME")
+        for text in beside_operators.found(session):
+            draw_text(box, text, "FORWARD")
     for twin in twins.twins:
         for notice, _ in alike(twins.notices(twin))[:MAX_PARTINGS]:
             draw_text(layout, phrase("{twin}: {notice}", twin=twin.kind.name, notice=notice.short), "INFO")
@@ -108,6 +112,9 @@ class USDPHYS_PT_prove(Sidebar, bpy.types.Panel):
             return
         passed = phrase("{number} passed", number=counted(proof.passed, "check"))
         draw_text(layout, passed, "CHECKMARK" if proof.verdict == "pass" else "BLANK1")
+        if proof.wrong or proof.notable:
+            told = phrase("{wrong} wrong, {notable} worth knowing", wrong=proof.wrong, notable=proof.notable)
+            draw_text(layout, told, "BLANK1")
         column = layout.column(align=True)
         for check in list(proof.checks)[:MAX_CHECKS]:
             row = column.row(align=True)

@@ -14,7 +14,7 @@ from ..usdphys_addon.core.qualities import QUALITY_TEXTS
 from ..usdphys_addon.core.words import Phrase, phrase
 from ..usdphys_addon.playback import clock_choice, ghosts
 from ..usdphys_addon.playback import guard as preview_guard
-from ..usdphys_addon.simulation.engine import ENGINES, Program
+from ..usdphys_addon.simulation.engine import ENGINES
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
 from .checks_panel import ICONS
@@ -88,18 +88,14 @@ def draw_play(layout: UILayout, context: Context) -> Any:
 
 
 def _draw_engines(column: Any, chosen: str) -> None:
-    """A button for each engine; one that has to be set in the preferences before is grey."""
-    rows = {
-        key: engine for key, engine in ENGINES.items()
-        if key == chosen or isinstance(engine, Program) or engine.is_here()
-    }  # fmt: skip
-    row = fitting.together(column, *(tr(engine.name) for engine in rows.values()), has_icons=False)
-    for key, engine in rows.items():
-        button = row.row(align=True)
+    """A button for each engine; one that has to be installed or set in the preferences before is grey."""
+    grid = column.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
+    for key, engine in ENGINES.items():
+        button = grid.row(align=True)
         button.enabled = engine.is_here()
         button.operator("usdphys.choose_engine", text=engine.name, depress=key == chosen).engine = key
-    if chosen in rows and not rows[chosen].is_here():
-        draw_text(column, rows[chosen].get, "ERROR")
+    if chosen in ENGINES and not ENGINES[chosen].is_here():
+        draw_text(column, ENGINES[chosen].get, "ERROR")
 
 
 def _timeline_plays(context: Any) -> bool:
@@ -238,8 +234,28 @@ class USDPHYS_PT_preview_bake(Sidebar, bpy.types.Panel):
         layout = self.layout
         scene = context.scene
         layout.label(text=tr(phrase("Frames {frames}", frames=_range(scene.frame_start, scene.frame_end))))
+        fitting.prop(layout, scene.usdphys.preview, "marks_contacts")
+        if scene.usdphys.preview.marks_contacts:
+            fitting.prop(layout, scene.usdphys.preview, "least_impulse")
+        _draw_cache(layout, scene)
         fitting.button(layout, "usdphys.preview_bake", "REC")
         fitting.button(layout, "usdphys.preview_clear_bake", "X")
+        fitting.button(layout, "usdphys.export_alembic", "EXPORT")
+
+
+def _draw_cache(layout: UILayout, scene: Any) -> None:
+    """The button that caches frames; those that the .blend keeps, with their size, and whether they fit the scene."""
+    from ..usdphys_addon.playback import kept_frames
+
+    fitting.button(layout, "usdphys.preview_cache", "FILE_CACHE")
+    kept = kept_frames.about(scene)
+    if kept is None:
+        return
+    row = layout.row(align=True)
+    row.label(text=tr(phrase("{frames}, {size}", frames=_range(kept.start, kept.end), size=kept.text)), icon="PACKAGE")
+    row.operator("usdphys.preview_delete_cache", text="", icon="TRASH")
+    if kept_frames.is_stale(scene):
+        draw_text(layout, "The cache is stale: the physics has changed since. Cache again.", "ERROR")
 
 
 CLASSES = (

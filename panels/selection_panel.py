@@ -13,7 +13,7 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.roles import applies, is_body
 from ..usdphys_addon.bridge.stored import stamps
 from ..usdphys_addon.core.schemas import usd_physics
-from ..usdphys_addon.core.words import counted, phrase
+from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.viewport import readout, selection
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import attributes, fitting, vendor
@@ -140,6 +140,11 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         buttons = box.grid_flow(row_major=True, columns=columns if columns > 1 else 2, even_columns=True, align=True)
         for which, idname, text in _ROLES:
             buttons.operator(idname, text=text, depress=which == role)
+        held = selection.held_by(obj)
+        if held is not None and held.bodies:
+            parts = [counted(number, name) for number, name in zip(held, ("body", "joint"), strict=True) if number]
+            text = phrase("Has {inside} inside, which play", inside=joined(", ", parts))
+            draw_text(box.column(align=True), text, "PHYSICS")
         if applies(obj, "cable"):
             draw_cable(box, obj)
         if role != selected.NONE:
@@ -309,7 +314,7 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
                 rows.draw(box, selection.name_of(f"joint.drives.{dof}", name), text)
         elif joint.type == "GENERIC":
             draw_text(box.column(align=True), "Its limits and drives are in the Physics tab of the properties", "INFO")
-        for name, text in (("joint_break_force", "Break Force"), ("joint_break_torque", "Break Torque")):
+        for name, text in (("joint_break_force", "Breaks At"), ("joint_break_torque", "Or Torque")):
             rows.draw(box, name, text)
 
     def draw_joint_folds(self, layout: UILayout, rows: _Rows, context: Context, obj: Any) -> None:

@@ -172,8 +172,8 @@ class Pair:
             self.put(position, rng.normal(size=before.nv), rng.uniform(-1.0, 1.0, before.nu))
             for model, data in zip(self.models, self.states, strict=True):
                 mujoco.mj_forward(model, data) if trial < 5 else mujoco.mj_kinematics(model, data)
-            # Positions and angles went through numbers of 32 bits.
-            if self.places() > 5e-6 * max(1.0, float(np.abs(self.states[0].xpos).max())):
+            # Positions of joints went through numbers of 32 bits.
+            if self.places() > 1e-6 * max(1.0, float(np.abs(self.states[0].xpos).max())):
                 found.append(f"place {self.places():.2g}")
                 break
             if trial < 5 and self.forces() > 1e-5:

@@ -56,12 +56,13 @@ def main() -> int:
     columns = {engine: run_ours(suite, engine, options.only, pythons) for engine in engines(pythons)}
     if options.havok:
         columns["havok"] = run_havok(suite, options.havok, options.only)
-    scenes = [scene for scene in described(suite)["scenes"] if options.only in scene["name"]]
+    scenes = described(suite)["scenes"]
     rows = list(table(scenes, columns, cells_of(options.page) if options.page else {}))
-    print(*rows, sep="\n")
+    chosen = [row for row, scene in zip(rows[2:], scenes, strict=True) if options.only in scene["name"]]
+    print(*rows[:2], *chosen, sep="\n")
     for engine, results in columns.items():
         print(f"{COLUMNS[engine]}: {sum(one['verdict'] == 'holds' for one in results.values())} of {len(results)} hold")
-    if options.page and not options.only:
+    if options.page:
         write_page(options.page, rows, described(suite)["ambiguous"])
     print(f"suite: {suite}\nzip: {suite.with_suffix('.zip')}")
     return 1 if any(one["verdict"] != "holds" for one in columns["preview"].values()) else 0
@@ -226,8 +227,8 @@ def table(
 ) -> Iterator[str]:  # fmt: skip
     """The lines of the table; what is outside of the tolerance is bold.
 
-    columns: results by engine and scene. earlier: cells by the heads and scenes of a table; of an engine that does not
-    run here they stay.
+    columns: results by engine and scene. earlier: cells by the heads and scenes of a table; those of scenes and engines
+    that do not run here stay.
     """
     shown = [engine for engine, head in COLUMNS.items() if engine in columns or head in earlier]
     yield f"| scene | answer | {' | '.join(COLUMNS[engine] for engine in shown)} |"
@@ -236,7 +237,8 @@ def table(
         answer = f"{scene['expected']:.4g} ± {scene['tolerance']:.3g} {scene['unit']}"
         title = scene["title"] + (" (A)" if scene["ambiguous"] else "")
         cells = [
-            cell(columns[engine].get(scene["name"])) if engine in columns else earlier[COLUMNS[engine]].get(title, "-")
+            cell(columns[engine][scene["name"]]) if scene["name"] in columns.get(engine, {})
+            else earlier.get(COLUMNS[engine], {}).get(title, "-")
             for engine in shown
         ]  # fmt: skip
         yield f"| {title} | {answer} | {' | '.join(cells)} |"

@@ -96,6 +96,10 @@ def demonstrate(out: Path, usd_python: str, environment: dict[str, str]) -> None
         if not takes:
             print(f"           {target} refuses walls, nets, pulleys and lifts; it takes generators_newton.usda")
     judge(out, usd_python, expected)
+    plain = {key: value for key, value in environment.items() if key != "PYTHONPATH"}
+    print("one robot in three formats")
+    for line in run([usd_python, str(ROOT / "scripts" / "demo_robot.py"), str(out)], plain).splitlines():
+        print(f"  {line}")
 
 
 def convert(

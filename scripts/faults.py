@@ -8,17 +8,19 @@
 full: every command with files that may not grow beyond so many pages of 4 KiB, from none to the whole output, and on a
 small disk in memory with as many pages free, where mounting is allowed. kill: every command is killed at N random
 moments. power: strace tells whether a file is on the disk before it replaces the old one, and the folder after it.
-Each command of these replaces an old file, or those that belong together. small: the small files of `hostile.py` that
-once took all memory. trust: files of jobs that name programs, and glTF that names files of the machine. leavings: what
-killed runs have left is deleted when its time has come, and not before. blame: what is wrong with a file, a disk or the
-arguments has status 1 or 2. windows: every command in a folder with the rules of Windows for names and open files,
-twice into the same file. stale: in one whose server goes away after so many touches. slow: in one where each touch
-takes 50 ms. (`file_rules.py` says what that is, and what of it is not seen.) stopped: children that are stopped, and
-neither work nor end.
+Each command of these replaces an old file, or those that belong together; for full and kill it runs in a copy of a
+process that has imported everything, so that all moments are those of its work. small: the small files of `hostile.py`
+that once took all memory. trust: files of jobs that name programs, and glTF that names files of the machine. leavings:
+what killed runs have left is deleted when its time has come, and not before. blame: what is wrong with a file, a disk
+or the arguments has status 1 or 2. windows: every command in a folder with the rules of Windows for names and open
+files, twice into the same file. stale: in one whose server goes away after so many touches. slow: in one where each
+touch takes 50 ms. (`file_rules.py` says what that is, and what of it is not seen.) stopped: children that are stopped,
+and neither work nor end.
 
 Bad is an old file that is neither intact nor replaced by a whole new one (torn), is gone (lost), or a success without
 the new file (lie), what is left behind beside the target (left), status 3 in whatever run (fault), a program that was
-run (ran), and what `hostile.py` calls bad. A program of a few lines stands for the simulator of --engine.
+run (ran), and what `hostile.py` calls bad. A program of the tests stands for the simulator of
+--engine.
 
 Prints `name value unit` per figure and a line for each bad run; with --check, exit status 1 where there is one.
 """
@@ -30,7 +32,6 @@ import json
 import os
 import random
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -110,12 +111,7 @@ ROBOT = """<robot name="arm">
 #: Stands for a simulator: nothing moves.
 ENGINE = f"""#!/bin/sh
 shift
-exec {sys.executable} -c '
-import sys, numpy
-poses = numpy.zeros((int(sys.argv[2]) + 1, 1, 7))
-poses[..., 6] = 1
-numpy.savez(sys.argv[4], names=numpy.array(["/World/Ball"]), poses=poses, is_z_up=True)
-' "$@"
+exec {sys.executable} {ROOT}/tests/stand_in.py "$@"
 """
 _CONVERT, _MOVE = "convert {in}/", "simulate {in}/stage.usda --seconds 2 "
 _ENGINE = _MOVE + "--engine newton --engine-python {in}/engine "
@@ -249,10 +245,21 @@ def new_target(name: str, folder: Path | None = None) -> Iterator[Path]:
         yield (folder or Path(made)) / f"out{COMMANDS[name][1]}"
 
 
-def tried(name: str, inputs: Path, target: Path, size: int, **options: Any) -> tuple[str, int]:
-    """(bad outcome of a run or "", its status)"""
+#: Runs the commands that end in their own process.
+server: hostile.Server
+
+
+def status_of(name: str, inputs: Path, target: Path, most: int = hostile.WRITTEN, moment: float | None = None) -> int:
+    """The exit status of a command. most: bytes of a file. moment: seconds after which it is killed."""
+    arguments = command_of(name, inputs, target)[len(hostile.program()) :]
+    with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as said:
+        return server.ended(hostile.Job(arguments, said, most, moment)).status
+
+
+def tried(name: str, inputs: Path, target: Path, size: int, most: int = hostile.WRITTEN) -> tuple[str, int]:
+    """(bad outcome of a run or "", its status). most: bytes of a file."""
     make_old(name, inputs, target)
-    status = run(name, inputs, target, **options).returncode
+    status = status_of(name, inputs, target, most)
     outcome = judged(status, name, inputs, target, size)
     left = [path for path in target.parent.iterdir() if path != target and path.name.startswith(".usdphys-")]
     return outcome or ("left" if left else ""), status
@@ -265,13 +272,8 @@ def full(name: str, inputs: Path, size: int, pages: int, tell: Tell) -> None:
     most = size // PAGE + 1
     for limit in sorted({round(most * step / min(pages, most)) for step in range(min(pages, most) + 1)}):
         with new_target(name) as target:
-            outcome, status = tried(name, inputs, target, size, preexec_fn=lambda limit=limit: limited(limit * PAGE))
+            outcome, status = tried(name, inputs, target, size, limit * PAGE)
         tell("full", name, outcome, f"files of at most {limit} of {most} pages, status {status}")
-
-
-def limited(size: int) -> None:
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
 @contextmanager
@@ -312,20 +314,12 @@ def kill(name: str, inputs: Path, size: int, moments: int, tell: Tell) -> None:
     rng = random.Random(1)
     with new_target(name) as target:
         begun = time.monotonic()
-        run(name, inputs, target)
+        status_of(name, inputs, target)
         seconds = time.monotonic() - begun
         for _ in range(moments):
             make_old(name, inputs, target)
-            moment = rng.uniform(0.3, 1.05) * seconds
-            process = subprocess.Popen(
-                command_of(name, inputs, target), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )  # fmt: skip
-            try:
-                status = process.wait(moment)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                status = process.wait()
+            moment = rng.uniform(0.0, 1.05) * seconds
+            status = status_of(name, inputs, target, moment=moment)
             tell("kill", name, judged(status, name, inputs, target, size), f"after {moment:.3f} s")
 
 
@@ -723,6 +717,8 @@ def main() -> int:
         if outcome:
             print(f"{outcome} {kind} {name}: {detail}", flush=True)
 
+    global server
+    server = hostile.Server()
     with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as folder:
         inputs = Path(folder)
         make_inputs(inputs)

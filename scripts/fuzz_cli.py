@@ -2,6 +2,7 @@
 """The command line on hostile stages, .blend scenes and arguments: no traceback, no hang, no wrong exit status.
 
     .venv-usd/bin/python scripts/fuzz_cli.py stages [--count N] [--seed N] [--start N] [--only INDEX] [--check]
+    .venv-usd/bin/python scripts/fuzz_cli.py edits ...
     .venv/bin/python scripts/fuzz_cli.py scenes ...
     .venv/bin/python scripts/fuzz_cli.py lines ...
     .venv/bin/python scripts/fuzz_cli.py robots --sources FOLDER ...
@@ -9,9 +10,9 @@
     .venv-usd/bin/python scripts/fuzz_cli.py mjcf --sources FOLDER ...
 
 stages: USD files from `fuzz_usd.py`, with odd units and times, read by validate, inspect and simulate, and some of
-them converted to MJCF. scenes: .blend files of odd objects, also converted. lines: odd arguments and standard streams,
-each in a process of its own. robots, gltf, mjcf: the URDF, xacro, glTF and MJCF files of a folder with odd values in
-them, also converted.
+them converted to MJCF. edits: two such files each, through diff, merge, decompose, tetmesh and prove. scenes: .blend
+files of odd objects, also converted. lines: odd arguments and standard streams, each in a process of its own. robots,
+gltf, mjcf: the URDF, xacro, glTF and MJCF files of a folder with odd values in them, also converted.
 
 A run is bad if it prints a traceback or a panic (traceback), ends by a signal (crash), takes longer than 30 s (hang;
 on a busy machine, 15 s of them at work, or ten minutes), or does not keep the promises about the exit status (status):
@@ -45,6 +46,8 @@ PANIC = r"Traceback \(most recent|panicked at|PanicException|Fatal Python error"
 ODD_XML = r'(?<!name)="(?:[-+.0-9e]+ )*[-+]?(?:nan|inf)(?: [-+.0-9a-z]+)*"'
 #: What Blender and USD print of their own is theirs; the lines of this product are judged.
 THEIRS = re.compile(r"^(Warning|Info|Error): |\.(cpp|h|cc)\b|^USD export of")
+#: Commands that end with 1 for what they find, without an error.
+FINDING = ("validate", "diff", "merge", "prove")
 Commands = Iterator[tuple[list[str], list[Path]]]
 
 
@@ -71,7 +74,7 @@ def verdict(status: int, said: str, outputs: list[Path], command: str, printed: 
     faults = (
         (status == 0 and len(there) < len(outputs), "0 without its output"),
         (status != 0 and there, f"{status} with an output"),
-        (status == 1 and command != "validate" and len(errors) != 1, f"1, {len(errors)} error lines: {said[-300:]!r}"),
+        (status == 1 and command not in FINDING and len(errors) != 1, f"1, {len(errors)} error lines: {said[-300:]!r}"),
         (status == 0 and errors, f"0 with an error line: {errors[:1]}"),
         (odd, f"0 with NaN or infinity in {odd}"),
     )
@@ -126,7 +129,8 @@ def case(rng: random.Random, folder: Path, options: argparse.Namespace) -> Itera
     import fuzz_urdf
 
     make, commands = {
-        "stages": (odd_stage, stage_commands), "scenes": (odd_scene, scene_commands),
+        "stages": (odd_stage, stage_commands), "edits": (odd_stage, edit_commands),
+        "scenes": (odd_scene, scene_commands),
         "robots": (lambda *more: fuzz_urdf.make(*more, options.sources), file_commands),
         "gltf": (lambda *more: fuzz_gltf.make(*more, options.sources), file_commands),
         "mjcf": (lambda *more: fuzz_mjcf.make(*more, options.sources), model_commands),
@@ -182,6 +186,32 @@ def stage_commands(rng: random.Random, path: Path, folder: Path) -> Commands:
     if rng.random() < 0.5:
         model = folder / "model.xml"
         yield ["convert", str(path), str(model), *maybe(rng, 0.2, "--strict")], [model]
+
+
+def edit_commands(rng: random.Random, path: Path, folder: Path) -> Commands:
+    """The commands that compare files or write layers over them."""
+    other, _ = odd_stage(rng, made_folder(folder / "other"))
+    base = rng.choice((path, other))
+    yield ["diff", str(path), str(other), *maybe(rng, 0.3, "--json")], []
+    merged = folder / f"merged{rng.choice(('.usda', '.usdc', '.usd'))}"
+    favoured = maybe(rng, 0.5, "--favor", rng.choice(("ours", "theirs")))
+    yield ["merge", str(base), str(path), str(other), "-o", str(merged), *favoured], []
+    parts, filled = folder / "parts.usda", folder / "filled.usda"
+    form = maybe(rng, 0.3, "--form", rng.choice(("prims", "settings")))
+    yield ["decompose", str(path), str(parts), *form, *maybe(rng, 0.3, "--most", rng.choice(("1", "3", "64")))], [parts]
+    sizes = maybe(rng, 0.4, "--across", rng.choice(("1", "4", "10"))) or maybe(rng, 0.4, "--cell", rng.choice(SIZES))
+    yield ["tetmesh", str(path), str(filled), *sizes], [filled]
+    if rng.random() < 0.3:
+        yield ["prove", str(path), "--budget", "2", "--seconds", "0.2", *maybe(rng, 0.5, "--against", str(other))], []
+
+
+#: Metres of a cell of tetrahedra.
+SIZES = ("1", "0.1", "1e-9", "1e9", "1e300")
+
+
+def made_folder(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 def scene_commands(rng: random.Random, path: Path, folder: Path) -> Commands:
@@ -507,9 +537,10 @@ def start() -> None:
 
 if __name__ == "__main__":
     bad, limit = ("traceback", "status"), LIMIT + 10.0
+    counts = {"stages": 5000, "edits": 1000, "scenes": 2000, "robots": 500, "gltf": 500, "mjcf": 2000}
     kinds = {
         name: fuzz.Fuzzer(case, count, bad, limit, start, sources=name in ("robots", "gltf", "mjcf"))
-        for name, count in (("stages", 5000), ("scenes", 2000), ("robots", 500), ("gltf", 500), ("mjcf", 2000))
+        for name, count in counts.items()
     }
     kinds["lines"] = fuzz.Fuzzer(line_case, 500, bad, 30 * LIMIT)
     sys.exit(fuzz.main(__doc__, kinds))

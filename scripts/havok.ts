@@ -66,13 +66,24 @@ async function main(): Promise<void> {
     const scene = new Scene(new NullEngine());
     scene.useRightHandedSystem = true;
     const plugin = new HavokPlugin(false, havok);
-    plugin.setTimeStep(1 / +rate);
     scene.enablePhysics(new Vector3(0, -9.81, 0), plugin);
+    // The engine that this makes sets the time step of its plugin to 1/60 s.
+    scene.getPhysicsEngine()!.setTimeStep(1 / +rate);
     registerGLTFExtension("KHR_implicit_shapes", true, (loader: any) => new KHR_ImplicitShapes_Plugin(loader));
     registerGLTFExtension("KHR_physics_rigid_bodies", true, (loader: any) => new KHR_PhysicsRigidBodies_Plugin(loader));
-    await SceneLoader.ImportMeshAsync("", "", `data:${read(file)}`, scene, undefined, ".gltf");
+    const text = read(file);
+    await SceneLoader.ImportMeshAsync("", "", `data:${text}`, scene, undefined, ".gltf");
     const nodes: any[] = [...scene.transformNodes, ...scene.meshes]
         .filter((node: any) => node.physicsBody && /^N\d+$/.test(node.name));
+    // The loader multiplies the spin of a body by the scale of its node; the specification has it in rad/s.
+    const described = JSON.parse(text).nodes
+        .map((node: any) => node.extensions?.KHR_physics_rigid_bodies?.motion?.angularVelocity);
+    for (const node of nodes) {
+        const spin = described[+node.name.slice(1)];
+        if (!spin) continue;
+        const turned = Vector3.FromArray(spin).applyRotationQuaternion(node.absoluteRotationQuaternion);
+        node.physicsBody.setAngularVelocity(turned);
+    }
     const moving = nodes.filter((node) => node.physicsBody.getMotionType() === DYNAMIC);
     moving.forEach((node, number) => {
         node.position.x += +aside * Math.sin(7.1 * number);

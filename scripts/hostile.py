@@ -5,7 +5,8 @@
 
 A few hundred bytes or some megabytes that stand for very much: arcs, macros and nodes that multiply, counts and sizes
 that nothing stands behind, text that nests, packed zeros, references in circles. Each file is made anew, and goes
-through `inspect`, and through `convert` to the formats of --convert, each in a process of its own.
+through `inspect`, and through `convert` to the formats of --convert, each in a process of its own: a copy of one that
+has imported everything, and a new one where that is bad, or nearly.
 
 Bad is a command that takes more than 2 GB (memory), more than 60 s of the processor or is ended after ten minutes
 (time), ends by a signal (crash), with 3 (fault), or without its sentence (silent), leaves an output beside a failure
@@ -26,6 +27,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 import zlib
 from collections import Counter
@@ -39,6 +41,8 @@ ROOT = Path(__file__).resolve().parent.parent
 MEMORY, SECONDS, PATIENCE, MOST = 2 << 30, 60.0, 600.0, 6 << 30
 #: Bytes that it may write into a file: one that prints without end fills no disk.
 WRITTEN = 1 << 30
+#: Part of what a command may take from which on it is run again in a new process. The file of what it prints.
+NEAR, SAID = 0.8, "said.txt"
 #: What a run can be called, see above.
 BAD = ("memory", "time", "crash", "fault", "silent", "left", "lie")
 #: Makes a file in a folder, with what it refers to, and returns its path.
@@ -556,26 +560,129 @@ def program() -> list[str]:
     return worker.program(sys.executable, str(ROOT))
 
 
-def run(arguments: list[str], folder: Path) -> Ended:
-    """Run a command, which is ended where it takes far too much."""
-    from usdphys_addon.system import limits
+def limit_file() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (WRITTEN, WRITTEN))
 
-    with (folder / "said.txt").open("wb") as said:
+
+def run(arguments: list[str], folder: Path) -> Ended:
+    """Run a command in a new process, which is ended where it takes far too much."""
+    with (folder / SAID).open("wb") as said:
         process = subprocess.Popen(
             [*program(), *arguments], stdin=subprocess.DEVNULL, stdout=said, stderr=said, cwd=folder,
-            start_new_session=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (WRITTEN, WRITTEN)),
+            start_new_session=True, preexec_fn=limit_file,
         )  # fmt: skip
-    watch = limits.Watch(process.pid, lambda: os.killpg(process.pid, signal.SIGKILL), MOST, PATIENCE)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
+    ended = watched(process.pid)
+    process.returncode = ended.status
+    return ended._replace(printed=said_in(folder))
+
+
+def watched(pid: int) -> Ended:
+    """How a child ends, which leads a group of processes."""
+    from usdphys_addon.system import limits
+
+    watch = limits.Watch(pid, lambda: os.killpg(pid, signal.SIGKILL), MOST, PATIENCE)
+    _, status, usage = os.wait4(pid, 0)
     watch.close()
-    with (folder / "said.txt").open("rb") as stream:
+    seconds = usage.ru_utime + usage.ru_stime
+    return Ended(os.waitstatus_to_exitcode(status), seconds, usage.ru_maxrss << 10, "", watch.exceeded)
+
+
+def said_in(folder: Path) -> str:
+    with (folder / SAID).open("rb") as stream:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(0, size - (1 << 20)))
-        printed = stream.read().decode(errors="replace")
-    seconds = usage.ru_utime + usage.ru_stime
-    return Ended(process.returncode, seconds, usage.ru_maxrss << 10, printed, watch.exceeded)
+        return stream.read().decode(errors="replace")
+
+
+def serve() -> None:
+    """Import what the commands need once, and run each in a copy of this process: a line of JSON for each `Job`.
+
+    Answers with a line of JSON: what `Ended` holds.
+    """
+    import bpy
+
+    bpy.utils.expose_bundled_modules()
+    from pxr import Sdf, Usd, UsdGeom, UsdPhysics, UsdShade, UsdUtils  # noqa: F401
+
+    from usdphys_addon import cli
+
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    for line in sys.stdin:
+        job = Job(*json.loads(line))
+        if pid := os.fork():
+            ended = watched(pid) if job.moment is None else killed(pid, job.moment)
+            answers.write(json.dumps(ended) + "\n")
+        else:
+            os.setsid()
+            os.chdir(job.folder)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (job.most, job.most))
+            nothing = os.open(os.devnull, os.O_RDWR)
+            # What it prints is not to fail in the place of its output.
+            said = nothing if job.most < WRITTEN else os.open(SAID, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            for number, stream in enumerate((nothing, said, said)):
+                os.dup2(stream, number)
+            status = cli.main(job.arguments)
+            sys.stdout.flush()
+            os._exit(status)
+
+
+def killed(pid: int, moment: float) -> Ended:
+    """How a child ends that is killed after so many seconds."""
+    due = time.monotonic() + moment
+    while time.monotonic() < due:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found:
+            return Ended(os.waitstatus_to_exitcode(status), 0.0, 0, "", "")
+        time.sleep(0.002)
+    os.kill(pid, signal.SIGKILL)
+    return Ended(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0.0, 0, "", "")
+
+
+class Job(NamedTuple):
+    """A command. folder: takes what it prints. most: bytes of a file; what is printed is lost where they are few.
+
+    moment: seconds after which it is killed.
+    """
+
+    arguments: list[str]
+    folder: str
+    most: int = WRITTEN
+    moment: float | None = None
+
+
+class Server:
+    """A process that has imported everything. A copy of it runs a command in a third of the time of a new process.
+
+    A result that is bad, or nearly, may come of the copying, and is that of a new process.
+    """
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).resolve()), "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True,
+        )  # fmt: skip
+
+    def run(self, arguments: list[str], folder: Path, out: Path | None) -> Ended:
+        if arguments[0] == "batch":
+            return run(arguments, folder)
+        ended = self.ended(Job(arguments, str(folder)))
+        is_near = ended.seconds > SECONDS * NEAR or ended.memory > MEMORY * NEAR
+        if not is_near and not judged(ended, arguments, out):
+            return ended
+        if out and out.exists():
+            out.unlink()
+        return run(arguments, folder)
+
+    def ended(self, job: Job) -> Ended:
+        """How a command ends in a copy of the process."""
+        self._process.stdin.write(json.dumps(job) + "\n")
+        self._process.stdin.flush()
+        ended = Ended(*json.loads(self._process.stdout.readline()))
+        return ended if job.most < WRITTEN else ended._replace(printed=said_in(Path(job.folder)))
+
+    def close(self) -> None:
+        self._process.stdin.close()
+        self._process.wait()
 
 
 def judged(found: Ended, arguments: list[str], out: Path | None) -> str:
@@ -600,8 +707,14 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="a folder for the files of bad runs")
     parser.add_argument("--list", action="store_true", help="print the names of the files, and do nothing")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a run is bad")
+    parser.add_argument("--verbose", action="store_true", help="a line for each command")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     sys.path.insert(0, str(ROOT))
+    if options.serve:
+        serve()
+        os._exit(0)
+    server = None if options.list else Server()
     found: Counter[str] = Counter()
     most_seconds, most_memory = 0.0, 0
     for kind in options.kinds or KINDS:
@@ -616,20 +729,22 @@ def main() -> int:
                 folder = Path(made)
                 path = make(folder)
                 for arguments, out in commands(path, folder, options.convert):
-                    result = run(arguments, folder)
+                    result = server.run(arguments, folder, out)
                     outcome = judged(result, arguments, out)
                     found["runs"] += 1
                     found[outcome or "good"] += 1
                     most_seconds, most_memory = max(most_seconds, result.seconds), max(most_memory, result.memory)
-                    if outcome:
+                    if outcome or options.verbose:
                         told = " ".join(result.printed.split())[-300:]
                         taken = f"{result.seconds:.1f} s, {result.memory >> 20} MB"
-                        what = f"{outcome} {kind} '{name}' {arguments[0]}"
+                        what = f"{outcome or 'good'} {kind} '{name}' {arguments[0]}"
                         print(f"{what}: status {result.status}, {taken}: {told}", flush=True)
-                        if options.keep:
+                        if outcome and options.keep:
                             options.keep.mkdir(parents=True, exist_ok=True)
                             path.replace(options.keep / f"{kind}_{name.replace(' ', '_')}{path.suffix}")
                             break
+    if server is not None:
+        server.close()
     for figure in ("files", "runs", "good", *BAD):
         print(f"{figure} {found[figure]} 1")
     print(f"longest {most_seconds:.1f} s\nlargest {most_memory >> 20} MB")

@@ -123,15 +123,16 @@ def make_repository(folder: Path) -> None:
 
 
 def overlapping(entries: list[dict[str, Any]]) -> tuple[str, str] | None:
-    """Two packages of a repository that one platform could take, as the names of their files."""
-    takes: dict[str, str] = {}
+    """Two packages of one extension that one platform could take, as the names of their files."""
+    takes: dict[Any, dict[str, str]] = {}
     for entry in entries:
+        own = takes.setdefault(entry.get("id"), {})
         # A package that names no platforms fits all.
-        for platform in entry.get("platforms") or [*takes, "*"]:
-            other = takes.get(platform) or takes.get("*")
+        for platform in entry.get("platforms") or [*own, "*"]:
+            other = own.get(platform) or own.get("*")
             if other is not None:
                 return other, entry["archive_url"]
-            takes[platform] = entry["archive_url"]
+            own[platform] = entry["archive_url"]
     return None
 
 
@@ -195,7 +196,7 @@ def write_sums(folder: Path) -> None:
 def make(folder: Path, version: str) -> None:
     """Everything that is published, in an empty folder."""
     repository = folder / "website" / "repository"
-    step("zips", lambda: (build.fetch_wheels(), build.build(repository)))
+    step("zips", lambda: (build.build(repository), build.build_engines(repository)))
     step("extension repository", lambda: make_repository(repository))
     step("manual", lambda: make_site(folder / "website", version))
     step("wheel", lambda: make_wheel(folder))

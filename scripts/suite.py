@@ -19,7 +19,8 @@ import time
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent import futures
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -34,8 +35,6 @@ LOGS = ROOT / "build" / "log"
 LOOK, SILENT_LOOKS = 10.0, 150
 #: As many tests may skip for want of files of others.
 MOST_SKIPPED = 20
-#: The order of runs that use what others leave, and of those that use what these leave.
-LAST, AFTER_LAST = 9, 10
 #: Names of Chromium, in which the pages of the manual are opened.
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -44,11 +43,14 @@ _running: set[subprocess.Popen[bytes]] = set()
 
 
 class Run(NamedTuple):
-    """name: of its report and its log. work: does it, and leaves both. order: long runs start first."""
+    """name: of its report and its log. work: does it, and leaves both. order: long runs start first. after: how the
+    names of runs begin whose results it uses, so that it begins when these have ended.
+    """
 
     name: str
     work: Callable[[], None]
     order: int
+    after: str = ""
 
 
 # --------------------------------------------------------------------------- processes and their reports
@@ -236,16 +238,19 @@ def run_quick_blender() -> None:
 
 
 def stranger() -> Iterator[Run]:
-    """Every suite is collected, and what uses files of others runs with the twins, as nobody has these files or CI."""
+    """Every suite is collected, and what uses files of others runs with the twins, as nobody has these files or CI.
+
+    In one Blender: the files are tried, not the Blenders.
+    """
     variables = {**os.environ, "SHARED_DIR": str(ROOT / "build" / "nowhere")}
     variables.pop("CI", None)
     folders = [("usd", name) for name in ("simulation", "ui", "core")]
-    folders += [(group, name) for group in venvs.runnable_bpy() for name in ("package", "blender")]
+    folders += [(group, name) for group in venvs.runnable_bpy()[-1:] for name in ("package", "blender")]
     for group, folder in folders:
         name = f"stranger-{folder}" if group == "usd" else f"stranger-{folder}-{group}"
         yield Run(name, lambda name=name, group=group, folder=folder: pytest(
             name, group, f"tests/{folder}", "shared", variables), int(folder != "blender"))  # fmt: skip
-    yield Run("stranger-skipped", count_skipped, LAST)
+    yield Run("stranger-skipped", count_skipped, 3, "stranger-")
 
 
 def count_skipped() -> None:
@@ -257,7 +262,7 @@ def count_skipped() -> None:
 
 
 def ui() -> Iterator[Run]:
-    yield Run("ui", run_ui, 1)
+    yield Run("ui", run_ui, -1)
 
 
 def run_ui() -> None:
@@ -274,7 +279,7 @@ def run_ui() -> None:
 
 
 def docs() -> Iterator[Run]:
-    yield Run("docs", run_docs, LAST)
+    yield Run("docs", run_docs, -1, "ui")
 
 
 def run_docs() -> None:
@@ -293,7 +298,7 @@ def run_docs() -> None:
 
 
 def site() -> Iterator[Run]:
-    yield Run("site", run_site, AFTER_LAST)
+    yield Run("site", run_site, -1, "docs")
 
 
 def run_site() -> None:
@@ -347,17 +352,26 @@ def say(text: str) -> None:
 
 
 def side_by_side(runs: list[Run], number: int) -> None:
-    """So many runs at a time; those of order LAST when all others have ended, those of AFTER_LAST after them."""
-    first = [run for run in runs if run.order < LAST]
-    for some in (first, *([run for run in runs if run.order == order] for order in (LAST, AFTER_LAST))):
-        with ThreadPoolExecutor(number) as threads:
-            try:
-                list(threads.map(carry_out, sorted(some, key=lambda run: run.order)))
-            except BaseException:
-                threads.shutdown(wait=False, cancel_futures=True)
-                for process in list(_running):
-                    end(process)
-                raise
+    """So many runs at a time, each after those that it names."""
+    waiting = sorted(runs, key=lambda run: run.order)
+    running: dict[Future[None], Run] = {}
+    with ThreadPoolExecutor(number) as threads:
+        try:
+            while waiting or running:
+                for run in list(waiting):
+                    others = [other.name for other in (*waiting, *running.values()) if other is not run]
+                    is_early = run.after and any(name.startswith(run.after) for name in others)
+                    if len(running) < number and not is_early:
+                        waiting.remove(run)
+                        running[threads.submit(carry_out, run)] = run
+                for done in futures.wait(running, return_when=futures.FIRST_COMPLETED).done:
+                    del running[done]
+                    done.result()
+        except BaseException:
+            threads.shutdown(wait=False, cancel_futures=True)
+            for process in list(_running):
+                end(process)
+            raise
 
 
 def report(paths: list[Path], status: int = 0) -> int:

@@ -43,6 +43,7 @@ class WriteOptions:
 
     collection: write only the objects of this collection. layers: as an asset of layers. instanceable: in which meshes
     are instances. runtimes: as variants for each simulator. physx_attributes: write settings of Newton for PhysX, too.
+    materialx: write networks of MaterialX, too, where Blender does.
     ros_package: that names the meshes of a URDF. families: extensions of a glTF file, BOTH, KHR or OMI; empty: as the
     scene says. godot_capsules: see `bridge.props.GltfProperties`.
     """
@@ -60,6 +61,7 @@ class WriteOptions:
     instanceable: bool = False
     runtimes: bool = False
     physx_attributes: bool = False
+    materialx: bool = False
     ros_package: str = ""
     families: str = ""
     godot_capsules: bool = False
@@ -276,7 +278,7 @@ def _write_usd(file: str, options: WriteOptions) -> ExportResult:
     wanted = usd_export.ExportOptions(
         units, options.hierarchy or hierarchy, bool(options.collection), options.animation, strict=options.strict,
         layers=options.layers, instanceable=options.instanceable, runtimes=options.runtimes,
-        physx_words=options.physx_attributes,
+        physx_words=options.physx_attributes, materialx=options.materialx,
     )  # fmt: skip
     if options.collection:
         blend_file.select_collection(options.collection)

@@ -38,11 +38,12 @@ class StageMotion:
 
 def simulate_stage(
     stage: Any, seconds: float, *, fps: float | None = None, substeps: int = 0, quality: str = NORMAL,
-    with_loads: bool = False, engine: str = PREVIEW, air: Air = OFF,
+    with_loads: bool = False, engine: str = PREVIEW, least_impulse: float | None = None, air: Air = OFF,
 ) -> StageMotion:  # fmt: skip
     """Simulate a stage from its first frame. fps: frames per second; None for those of the stage.
 
-    engine: of `engine.solvers`. Raises InputError where it stops or a body is nowhere, UsageError for too long a time.
+    engine: of `engine.solvers`. least_impulse: see `record`. Raises InputError where it stops or a body is nowhere,
+    UsageError for too long a time.
     """
     from .usd import read as usd_read
     from .usd import time_samples
@@ -63,7 +64,7 @@ def simulate_stage(
         values = Changing(LiveValues(world, model), lambda frame: animation.at(model.animated, clock.seconds(frame)))
         recording = record(
             world, frame_count(world, seconds), lambda frame: time_samples.worlds_at(stage, movers, clock.at(frame)),
-            with_loads=with_loads, values=values if model.animated else None,
+            with_loads=with_loads, values=values if model.animated else None, least_impulse=least_impulse,
         )  # fmt: skip
     return StageMotion(model, world, recording, movers, clock)
 

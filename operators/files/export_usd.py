@@ -97,6 +97,16 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         name="PhysX Attributes",
         description="Also write Newton's settings, such as joints that follow others, as PhysX attributes",
     )
+    materialx = BoolProperty(
+        name="MaterialX",
+        description="Also write the materials as networks of MaterialX, where Blender does. Those of an imported file "
+        "stay as they are until they are edited",
+    )
+    thumbnail = BoolProperty(
+        name="Thumbnail",
+        description="Render a picture of the bodies to .thumbs/256x256 beside the file, where SimReady and asset "
+        "browsers look for it",
+    )
     strict = BoolProperty(name="Stop at Errors", description="Write nothing where the checks find errors")
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
@@ -126,8 +136,11 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             layout.label(text=tr(phrase("Imported from {file}", file=source)), icon=icon)
             layout.prop(self, "form")
         layout.prop(self, "reader")
-        for names in (("selected_only", "animation"), ("meters_per_unit", "kilograms_per_unit", "up_axis"),
-                      ("hierarchy", "layers", "instanceable", "runtimes", "physx_words", "strict")):  # fmt: skip
+        rows = (
+            ("selected_only", "animation"), ("meters_per_unit", "kilograms_per_unit", "up_axis"),
+            ("hierarchy", "layers", "instanceable", "runtimes", "physx_words", "materialx", "thumbnail", "strict"),
+        )  # fmt: skip
+        for names in rows:
             column = layout.column()
             for name in names:
                 column.prop(self, name)
@@ -178,6 +191,10 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             if not self.properties.is_property_set(name):
                 setattr(self, name, value)
         result = scene_export.export_scene(context, self.filepath, self.export_options(), self.form.lower())
+        if self.thumbnail:
+            from ...usdphys_addon.exchange import thumbnail
+
+            result.issues += thumbnail.write(context, result.path)
         if self.reader != "NONE":
             from ...usdphys_addon.core.readers import READERS
             from ...usdphys_addon.usd import for_reader
@@ -196,7 +213,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         return usd_export.ExportOptions(
             units, self.hierarchy.lower(), self.selected_only, self.animation, strict=self.strict,
             layers=self.layers, instanceable=self.instanceable, runtimes=self.runtimes, physx_words=self.physx_words,
-            proves=self.proves(),
+            proves=self.proves(), materialx=self.materialx,
         )  # fmt: skip
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """File > Import > SDF, also by dropping a file."""
 
-from typing import Any
-
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
@@ -18,9 +16,6 @@ class USDPHYS_OT_import_sdf(RobotImport, bpy.types.Operator, ImportHelper):
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filter_glob = StringProperty(default="*.sdf;*.world", options={"HIDDEN"})
-
-    def execute(self, context: bpy.types.Context) -> set[Any]:
-        return self.run_with(context)
 
 
 class USDPHYS_FH_sdf(bpy.types.FileHandler):

@@ -66,15 +66,21 @@ class RobotImport(SteppedImport):
         # In a window an arm that falls limp looks like a fault. Scripts get what the file says.
         if not self.properties.is_property_set("drives"):
             self.drives = "hold"
-        # A dropped file comes with its path: show the options instead of the file browser.
+        # A dropped file comes with its path. Its options are in Adjust Last Operation.
         if self.filepath and Path(self.filepath).is_file():
-            self.fill_arguments()
+            if not self.fill_arguments():
+                return self.execute(context)
             answer: set[Any] = context.window_manager.invoke_props_dialog(self, width=400)
             return answer
         return super().invoke(context, event)  # type: ignore[misc, no-any-return]
 
-    def fill_arguments(self) -> None:
-        """Fill in what depends on the file that was chosen."""
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        """Import the file with the options."""
+        return self.run_with(context)
+
+    def fill_arguments(self) -> bool:
+        """Fill in what depends on the file that was chosen. Returns whether the user is to be asked about it."""
+        return False
 
     def done(self, result: Any) -> set[Any]:
         if self.drives != "hold":
@@ -125,8 +131,8 @@ class USDPHYS_OT_import_urdf(RobotImport, bpy.types.Operator, ImportHelper):
         self.fill_arguments()
         return True
 
-    def fill_arguments(self) -> None:
-        """Show the arguments of a xacro file with their values, to be changed."""
+    def fill_arguments(self) -> bool:
+        """Show the arguments of a xacro file with their values, to be changed. Returns whether it has any."""
         from ...usdphys_addon.core.errors import UsdPhysError
         from ...usdphys_addon.usd import robot_files
 
@@ -134,8 +140,9 @@ class USDPHYS_OT_import_urdf(RobotImport, bpy.types.Operator, ImportHelper):
         try:
             defaults = robot_files.arguments_of(Path(self.filepath))
         except UsdPhysError:
-            return  # execute says why
+            return False  # execute says why
         self.arguments = "; ".join(f"{name}:={value}" for name, value in defaults.items())
+        return bool(defaults)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         return self.run_with(context, self.arguments, self.srdf)

@@ -196,8 +196,11 @@ class Edits:
         return Vector([self.number(-size, size) for _ in range(3)])
 
     def run(self, count: int) -> None:
+        """Run operations, fewer than `count` where nothing is left to work on."""
         names = sorted(OPERATIONS)
-        while len(self.log) < count:
+        for _ in range(1000):
+            if len(self.log) == count:
+                return
             name = self.random.choice(names)
             try:
                 target = OPERATIONS[name](self)

@@ -153,7 +153,7 @@ class Batch:
 
 class Operator(batch_files.BatchOperator):
     def __init__(self) -> None:
-        self.batch, self.reports = Batch(), []
+        self.command, self.reports = Batch(), []
 
     def report(self, kind, text):
         self.reports.append((*kind, text))
@@ -181,30 +181,30 @@ TIMER, MOVE, ESC = (SimpleNamespace(type=name, value="PRESS") for name in ("TIME
 
 def test_while_it_runs_the_window_stays_in_use_and_results_are_listed(window):
     operator, context, told = window
-    operator.batch.new = [{"id": "a", "status": "ok"}]
+    operator.command.new = [{"id": "a", "status": "ok"}]
     assert operator.modal(context, MOVE) == {"PASS_THROUGH"} and not len(state().jobs)
     assert operator.modal(context, TIMER) == {"PASS_THROUGH"}
     assert [job.name for job in state().jobs] == ["a"] and "1 of 3 done: 1 ok" in told[-1]
-    operator.batch.new = [{"id": "b", "status": "crashed", "error": "Why."}, {"id": "c", "status": "ok"}]
-    operator.batch.runs = False
+    operator.command.new = [{"id": "b", "status": "crashed", "error": "Why."}, {"id": "c", "status": "ok"}]
+    operator.command.runs = False
     assert operator.modal(context, TIMER) == {"FINISHED"}
     (found,) = operator.reports
     assert found == ("WARNING", "3 of 3 done: 2 ok, 1 crashed. The reasons for 'b' are in the sidebar: Batch > Files")
     assert state().jobs["b"].message == "Why." and state().jobs[state().active].name == "b"
-    assert operator.batch.closed and not state().is_running and told[-1] is None
+    assert operator.command.closed and not state().is_running and told[-1] is None
 
 
 def test_esc_ends_the_batch_and_keeps_what_is_done(window):
     operator, context, told = window
-    operator.batch.new, operator.batch.late = [{"id": "a", "status": "ok"}], [{"id": "b", "status": "ok"}]
+    operator.command.new, operator.command.late = [{"id": "a", "status": "ok"}], [{"id": "b", "status": "ok"}]
     assert operator.modal(context, ESC) == {"CANCELLED"}
-    assert operator.batch.closed and not state().is_running and told[-1] is None
+    assert operator.command.closed and not state().is_running and told[-1] is None
     assert operator.reports == [("WARNING", "The batch was stopped: 2 of 3 done: 2 ok")]
 
 
 def test_a_batch_that_cannot_work_says_why(window):
     operator, context, _ = window
-    operator.batch.runs, operator.batch.said = False, "No process with Blender can be started."
+    operator.command.runs, operator.command.said = False, "No process with Blender can be started."
     assert operator.modal(context, TIMER) == {"CANCELLED"}
     assert operator.reports == [("ERROR", "No process with Blender can be started.")]
 
@@ -217,7 +217,7 @@ def test_no_second_batch_begins_while_one_runs(window):
 
 def test_the_panel_shows_progress_then_the_summary_and_why_the_chosen_job_failed(window):
     operator, context, _ = window
-    operator.batch.new = [{"id": "a", "status": "failed", "issues": [{"severity": "error", "message": "Bad mass."}]}]
+    operator.command.new = [{"id": "a", "status": "failed", "issues": [{"severity": "error", "message": "Bad mass."}]}]
     operator.look(context)
     for is_running, shown in ((True, "1 / 3"), (False, "1 of 3 done: 1 failed")):
         state().is_running = is_running

@@ -8,13 +8,14 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
+from usdphys_ext.operators import beside as beside_operators
 from usdphys_ext.operators import prove as prove_operators
 from usdphys_ext.panels import beside_panel
 from usdphys_ext.usdphys_addon.core import clock
 from usdphys_ext.usdphys_addon.playback import beside
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.playback import session as session_module
-from usdphys_ext.usdphys_addon.proving.twins import Verdict
+from usdphys_ext.usdphys_addon.proving.twins import Kind, Verdict
 
 from .layout_recorder import LayoutRecorder
 from .scenes import add_box
@@ -189,6 +190,56 @@ def test_why_says_what_parts_and_selects_it():
     assert "Far" in text and "parts from" in text
 
 
+CAUSE = {"path": "/Far/Shape", "attribute": "physics:restitution"}
+
+
+@pytest.mark.parametrize(("checks", "said"), [
+    ([("differs", "Far parts.", [CAUSE])],
+     "physics:restitution of Shape of Far is the cause that Far parts: without it, both move alike."),
+    ([("differs", "Far parts.", [CAUSE, CAUSE | {"path": "/Far"}])],
+     "Far parts only with all of physics:restitution of Shape of Far, physics:restitution of Far: without one of them, "
+     "both move alike."),
+    ([("differs", "Far parts.", []), ("pass", "", [])],
+     "No attribute is the cause that Far parts: the engines themselves differ."),
+    ([("pass", "", [])], "From the start both engines move it alike"),
+    ([("skipped", "There was no time for MuJoCo.", [])], "There was no time for MuJoCo."),
+])  # fmt: skip
+def test_the_cause_is_a_sentence_about_objects(checks, said):
+    shape = SimpleNamespace(label="Shape of Far")
+    operator = SimpleNamespace(names={"/Far": "Far"}, twins=SimpleNamespace(model=SimpleNamespace(
+        prims={"/Far/Shape": shape})))  # fmt: skip
+    cls = beside_operators.USDPHYS_OT_find_cause
+    operator.name_of = lambda path: cls.name_of(operator, path)
+    rows = [{"status": status, "path": "/Far", "message": message, "causes": causes}
+            for status, message, causes in checks]  # fmt: skip
+    assert cls.sentences(operator, rows)[0].startswith(said)
+
+
+@pytest.mark.slow
+def test_the_cause_is_searched_in_a_process_beside_blender_and_told_in_the_panel(monkeypatch):
+    """The other engine is the preview itself here, in which one world alone has a fault: nothing is found then."""
+    monkeypatch.setattr(session_module.beside, "kinds", lambda _engine: [Kind("preview")])
+    floor()
+    crate("Far", 0.5)
+    settings().compare = True
+    session = preview_guard.start(bpy.context)
+    run(session, 0.2)
+    assert not bpy.ops.usdphys.find_cause.poll()
+    (path,) = [prim.path for prim in session.model.colliders_of(session.world.paths[0])]
+    session.twins.twins[0].world.set_collider_enabled(path, False)
+    run(session, 0.5)
+    assert bpy.ops.usdphys.why() == {"FINISHED"}
+    assert bpy.ops.usdphys.find_cause() == {"FINISHED"}
+    assert not bpy.context.window_manager.usdphys_cause.is_running
+    (told, *_) = beside_operators.found(session)
+    assert "engine" in told
+    layout = LayoutRecorder()
+    beside_panel.USDPHYS_PT_beside.draw(SimpleNamespace(layout=layout), bpy.context)
+    assert told[:30] in " ".join(layout.labels())
+    preview_guard.stop()
+    assert not bpy.ops.usdphys.find_cause.poll()
+
+
 @pytest.mark.slow
 def test_a_scene_is_proven_beside_blender_and_a_fault_leads_to_its_object():
     floor()
@@ -203,20 +254,26 @@ def test_a_scene_is_proven_beside_blender_and_a_fault_leads_to_its_object():
     assert {check.name for check in state.checks if check.status == "fail"} & {"Good", "Inside"}
 
 
-@pytest.mark.parametrize(("skipped", "said"), [
-    (0, ({"INFO"}, "Proven: 1 check passed")),
-    (2, ({"WARNING"}, "1 check passed, and 2 were skipped: see the sidebar")),
+@pytest.mark.parametrize(("statuses", "name", "said"), [
+    ([], "", ({"INFO"}, "Proven: 1 check passed")),
+    (["skipped"] * 2, "swing", ({"WARNING"}, "1 check passed, and 2 were skipped: see the sidebar")),
+    (["skipped"], "absent", ({"INFO"}, "Proven: 1 check passed")),
+    (["doubtful", "differs"], "", ({"INFO"}, "Nothing is wrong, 2 worth knowing: see the sidebar")),
+    (["doubtful", "fail"], "", ({"WARNING"}, "1 check of the proof failed: see the sidebar")),
 ])  # fmt: skip
-def test_what_was_skipped_is_not_proven(tmp_path, skipped, said):
-    check = {"path": "", "status": "skipped", "message": "The time was over.", "fix": "", "causes": []}
-    table = {"verdict": "pass", "counts": {"pass": 1}, "checks": [check] * skipped}
+def test_what_is_wrong_what_is_worth_knowing_and_what_was_skipped_are_told_apart(tmp_path, statuses, name, said):
+    rest = {"name": name, "path": "", "message": "The time was over.", "fix": "", "causes": []}
+    checks = [{"status": status, **rest} for status in statuses]
+    wrong, notable = statuses.count("fail"), len([one for one in statuses if one in ("doubtful", "differs")])
+    table = {"verdict": "pass", "headline": "", "wrong": wrong, "worth_knowing": notable, "counts": {"pass": 1},
+             "checks": checks}  # fmt: skip
     (tmp_path / "scene.json").write_text(json.dumps(table), encoding="utf-8")
     told = []
     operator = SimpleNamespace(
         command=SimpleNamespace(folder=tmp_path), names={}, report=lambda kind, text: told.append((kind, text))
     )
     prove_operators.USDPHYS_OT_prove.done(operator, bpy.context)
-    assert told == [said] and len(bpy.context.window_manager.usdphys_proof.checks) == skipped
+    assert told == [said] and len(bpy.context.window_manager.usdphys_proof.checks) == len(statuses)
 
 
 @pytest.mark.slow
@@ -231,9 +288,7 @@ def test_a_report_is_written_and_its_name_gets_its_end(tmp_path):
 def test_a_proof_that_is_stopped_leaves_nothing(monkeypatch):
     crate()
     state = bpy.context.window_manager.usdphys_proof
-    monkeypatch.setattr(
-        prove_operators.InBackground, "finish", lambda self, context: self.end(context) or {"CANCELLED"}
-    )
+    monkeypatch.setattr(prove_operators.OfScene, "finish", lambda self, context: self.end(context) or {"CANCELLED"})
     monkeypatch.setattr("usdphys_ext.usdphys_addon.batch.background.BackgroundCommand.wait", lambda self: None)
     assert bpy.ops.usdphys.prove(budget=5.0) == {"CANCELLED"}
     assert not state.is_running

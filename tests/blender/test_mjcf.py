@@ -40,10 +40,14 @@ def test_a_bad_file_leaves_the_scene_as_it_was(arm: Path) -> None:
     assert [obj.name for obj in bpy.data.objects] == ["Cube"]
 
 
-def test_a_model_of_more_geoms_than_blender_bears_is_refused_by_name(arm: Path, monkeypatch) -> None:
+@pytest.mark.parametrize(
+    ("variable", "words"),
+    [(usd_import.VARIABLE, "geoms"), (usd_import.PRIMS_VARIABLE, "bodies, geoms, joints, actuators and other parts")],
+)
+def test_a_model_of_more_parts_than_blender_bears_is_refused_by_name(arm: Path, monkeypatch, variable, words) -> None:
     bpy.ops.mesh.primitive_cube_add()
-    monkeypatch.setenv(usd_import.VARIABLE, "1")
-    with pytest.raises(RuntimeError, match=r"'arm\.xml' has \d+ geoms, and Blender needs much memory"):
+    monkeypatch.setenv(variable, "1")
+    with pytest.raises(RuntimeError, match=rf"'arm\.xml' has \d+ {words}, and Blender needs much .* {variable} allows"):
         bpy.ops.usdphys.import_mjcf(filepath=str(arm))
     assert [obj.name for obj in bpy.data.objects] == ["Cube"]
 

@@ -1118,7 +1118,28 @@ def test_the_bake_says_which_frames_it_takes():
     scene.frame_start, scene.frame_end = 5, 48
     layout = drawn("preview_bake", "VIEW_3D")
     assert layout.labels() == ["Frames 5 to 48"]
-    assert [one.name for one in layout.buttons()] == ["usdphys.preview_bake", "usdphys.preview_clear_bake"]
+    assert [one.name.removeprefix("usdphys.") for one in layout.buttons()] == [
+        "preview_cache", "preview_bake", "preview_clear_bake", "export_alembic"
+    ]  # fmt: skip
+
+
+def test_the_cache_shows_its_frames_and_its_size_and_says_when_it_is_stale():
+    from usdphys_ext.usdphys_addon.playback import kept_frames
+
+    scene = bpy.context.scene
+    scenes.solid("Crate", shape="AUTO", location=(0, 0, 3))
+    bpy.context.view_layer.update()
+    bpy.ops.usdphys.preview_cache(use_scene_range=False, frame_start=1, frame_end=9)
+    size = kept_frames.about(scene).text
+    layout = drawn("preview_bake", "VIEW_3D")
+    assert f"1 to 9, {size}" in layout.labels() and size.endswith(" kB")
+    assert [one.name for one in layout.buttons("usdphys.preview_delete_cache")]
+    assert "stale" not in " ".join(layout.labels())
+    kept_frames.note_stale(scene, True)
+    assert "stale" in " ".join(drawn("preview_bake", "VIEW_3D").labels())
+    assert not drawn("preview_bake", "VIEW_3D").props(scene.usdphys.preview)[1:]
+    scene.usdphys.preview.marks_contacts = True
+    assert drawn("preview_bake", "VIEW_3D").props(scene.usdphys.preview) == ["marks_contacts", "least_impulse"]
 
 
 # --------------------------------------------------------------------------- joint inspector
@@ -1446,6 +1467,13 @@ def test_collider_objects_ask_for_what_their_kind_takes(kind, fields):
     assert layout.props() == ["kind", "margin", *fields, "replace"]
 
 
+def test_a_decomposition_shows_how_well_its_parts_fit_below_the_slider():
+    told = "'Cup': 9 parts, 0.2% missing, 1.4% added, at most 0.003 m away\nFewest for an error of 5%: 4 parts"
+    layout = drawn_operator("usdphys.make_collider_objects", kind="DECOMPOSITION", told=told)
+    assert [text for text in layout.labels() if "part" in text] == told.splitlines()
+    assert not drawn_operator("usdphys.make_collider_objects", kind="BOX", told=told).labels()
+
+
 @pytest.mark.parametrize(("mode", "field"), [("OBJECTS", "replace"), ("PRIMITIVES", "oriented")])
 def test_loose_parts_ask_for_what_their_mode_takes(mode, field):
     assert drawn_operator("usdphys.split_loose", mode=mode).props() == ["mode", "margin", field, "limit"]
@@ -1544,6 +1572,8 @@ def test_an_export_shows_its_options_and_what_it_would_refuse(known_report):
         "instanceable",
         "runtimes",
         "physx_words",
+        "materialx",
+        "thumbnail",
         "strict",
     ]
     layout = drawn_operator("usdphys.export_usd")

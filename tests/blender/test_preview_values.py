@@ -11,7 +11,7 @@ import pytest
 from mathutils import Quaternion
 from usdphys_ext.usdphys_addon.core import clock as product_clock
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
-from usdphys_ext.usdphys_addon.playback.session import SlowStepError
+from usdphys_ext.usdphys_addon.playback.session import MOST_LATE, SlowStepError
 
 from . import scenes
 
@@ -520,6 +520,26 @@ def test_play_ends_at_a_step_that_takes_seconds_and_names_the_body(monkeypatch) 
     monkeypatch.setattr(session.world, "step", slow)
     with pytest.raises(SlowStepError, match=r"2\.5 s.*'Rests'"):
         session.advance(bpy.context)
+
+
+@pytest.mark.usefixtures("slow_steps")
+def test_an_engine_in_a_process_of_its_own_may_be_late_for_a_few_steps_and_is_named_then(monkeypatch) -> None:
+    scenes.make_body(crate("Falls")).location = (0, 0, 50)
+    bpy.context.view_layer.update()
+    session = preview_guard.start(bpy.context)
+    plain_step = session.world.step
+
+    def slow() -> None:
+        plain_step()
+        session.world.step_milliseconds = 2500.0
+
+    monkeypatch.setattr(session.world, "step", slow)
+    monkeypatch.setattr(type(session.world), "delay", 2400.0)
+    monkeypatch.setattr(type(session.world), "engine_name", "PhysX")
+    for _ in range(MOST_LATE):
+        session.play_on(bpy.context)
+    with pytest.raises(SlowStepError, match=r"2\.5 s in PhysX"):
+        session.play_on(bpy.context)
 
 
 @pytest.mark.parametrize("unit", [1.0, 100.0])

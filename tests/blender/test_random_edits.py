@@ -100,6 +100,59 @@ def test_a_round_collider_with_the_mesh_of_a_box_is_that_mesh(tmp_path, name, ot
     assert random_edits.faults(tmp_path) == []
 
 
+def test_targets_follow_a_prim_that_leaves_a_moved_one(tmp_path):
+    """The moved one is a reference in a layer, which drops targets outside of what it refers to."""
+    holder = bpy.data.objects.new("Holder", None)
+    bpy.context.collection.objects.link(holder)
+    bpy.context.view_layer.update()
+    lay("World", "Holder")
+    lay("Set", "Bone")
+    assert random_edits.faults(tmp_path, ("copy", "layer", "flat")) == []
+
+
+def test_what_leaves_an_instance_is_no_longer_in_it(tmp_path):
+    shape = chosen("Shape")
+    shape.parent = bpy.data.objects["Skin"]
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path) == []
+
+
+def test_a_part_of_an_instance_is_renamed_with_it(tmp_path):
+    bpy.data.objects["Shape"].name = "Part"
+    bpy.data.objects["One"].name = "Copy"
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path) == []
+
+
+def test_what_a_joint_carries_in_blender_is_where_it_is_shown(tmp_path):
+    """A prim cannot be below a joint, so that it stays where it was in the file."""
+    arm = chosen("Arm")
+    arm.parent = bpy.data.objects["Hinge"]
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path) == []
+
+
+def test_a_material_goes_with_the_last_object(tmp_path):
+    for obj in list(bpy.data.objects):
+        bpy.data.objects.remove(obj)
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path, ("copy", "layer", "flat")) == []
+
+
+def test_a_hidden_object_stays_when_the_one_above_it_is_deleted(tmp_path):
+    bpy.data.objects["One"].hide_viewport = True
+    bpy.data.objects.remove(bpy.data.objects["Copies"])
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["Group", "World"])
+def test_a_joint_of_a_sheared_body_points_where_it_did(tmp_path, name):
+    chosen(name).scale.x = 0.8
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path, ("gltf",)) == []
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_two_operations_at_random_are_in_the_files(tmp_path, seed):
     edits = random_edits.Edits(seed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon.authoring import group_edits, selected, value_keys
@@ -283,6 +285,34 @@ def test_a_robots_root_says_what_it_holds_and_switches_self_collision(is_fixed):
     assert not values.self_collision
     root = next(prim for prim in scenes.read_model().prims.values() if prim.label == "Base")
     assert not vendor_settings.collides_with_itself(root)
+
+
+def test_the_root_of_a_ragdoll_counts_joints_that_the_preview_does_not_reduce():
+    """Ball joints with cones: an articulation in PhysX and Newton, and joints like others in the preview."""
+    base, arm = scenes.solid("Base"), scenes.solid("Arm", location=(2, 0, 0))
+    base.usdphys.articulation_root.is_applied = True
+    joint = scenes.add_joint("Neck", "SPHERICAL", base, arm).usdphys.joint
+    joint.spherical.cone_angle0_limit = joint.spherical.cone_angle1_limit = math.radians(30)
+    scenes.select(base)
+    compute()
+    assert "Articulation: 2 bodies, 1 joint, free" in " ".join(box().labels())
+
+
+def test_an_instance_says_what_plays_inside_of_it():
+    held = scenes.new_collection("Door")
+    leaf, frame = (scenes.solid(name, collection=held) for name in ("Leaf", "Frame"))
+    hinge = scenes.add_joint("Hinge", "REVOLUTE", frame, leaf)
+    held.objects.link(hinge)
+    scenes.select(scenes.add_instance("Asset", held))
+    compute()
+    assert "Has 2 bodies, 1 joint inside, which play" in " ".join(box().labels())
+    held.objects.unlink(hinge)
+    scenes.select(scenes.add_instance("Without Hinge", held))
+    compute()
+    assert "Has 2 bodies inside, which play" in " ".join(box().labels())
+    scenes.select(scenes.add_instance("Empty", scenes.new_collection("Nothing")))
+    compute()
+    assert "inside" not in " ".join(box().labels())
 
 
 def test_a_root_without_joints_says_that_it_has_no_effect():

@@ -498,6 +498,7 @@ def test_missing_solver_is_said(monkeypatch):
         return real(name, *args, **keywords)
 
     monkeypatch.setattr(builtins, "__import__", without)
+    convex_parts.KEPT.clear()
     for name in [name for name in sys.modules if name == "rapier3d" or ".simulation.rapier" in name]:
         monkeypatch.delitem(sys.modules, name)
     with pytest.raises(RuntimeError, match="needs the physics engine, which is missing"):
@@ -783,8 +784,9 @@ def test_a_decomposition_makes_the_fewest_parts_that_an_error_allows_and_says_ho
         counts[error] = len([obj for obj in bpy.data.objects if obj is not angle])
     assert counts == {25.0: 1, 5.0: 2}
     steps = collider_edits.decompose_steps(bpy.context, [angle], convex_parts.Wanted(error=0.05))
-    (fits,) = finished(steps).fits
-    assert fits.startswith("'L': 2 parts, 0.0% missing, 0.")
+    counts = finished(steps)
+    assert counts.fits[0].startswith("'L': 2 parts, 0.0% missing, 0.")
+    assert counts.suggested == ["10%: 2 parts, 5%: 2 parts, 2%: 2 parts, 1%: 2 parts"]
 
 
 def test_a_decomposition_that_is_left_changes_nothing():

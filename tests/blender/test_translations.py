@@ -144,10 +144,15 @@ def test_a_file_of_one_language_translates_the_labels(name):
     known, lines = rows("labels.tsv"), translations.lines(name)
     assert all(len(line) == 2 and line[1] and line[1] == line[1].strip() for line in lines)
     translated = [line[0] for line in lines]
-    assert len(set(translated)) == len(translated) and set(translated) <= {*known, *rows("tooltips.tsv")}
+    assert len(set(translated)) == len(translated) and set(translated) <= {
+        *known,
+        *rows("tooltips.tsv"),
+        *rows("reports.tsv"),
+    }
     assert len(known.keys() & set(translated)) > 0.95 * len(known)
     for english, text in lines:
         assert all(word in text for word in re.findall(r"(?<=[.] USD: )[\w:*]+", english)), english
+        assert sorted(re.findall(r"{[^}]*}", text)) == sorted(re.findall(r"{[^}]*}", english)), english
 
 
 @pytest.mark.parametrize(

@@ -710,14 +710,37 @@ def test_an_image_of_light_goes_along(tmp_path, kind, options) -> None:
     assert np.allclose(surface.GetInput("diffuseColor").Get(), 0.0331, atol=1e-3)
 
 
-@pytest.mark.parametrize(("given", "wanted"), [((), "hold"), (("drives",), "effort")])
-def test_a_robot_holds_its_pose_where_a_window_asks_and_nothing_else_is_chosen(tmp_path, given, wanted) -> None:
-    file = tmp_path / "robot.urdf"
-    file.write_text("<robot name='r'><link name='a'/></robot>")
+def test_the_gravity_of_blenders_scene_counts_for_an_imported_robot_as_it_is_shown(urdf):
+    """Without a change the file has no physics scene, and is written back without one."""
+    bpy.ops.usdphys.import_urdf(filepath=str(urdf))
+    assert scenes.read_model().scenes == {}
+    bpy.context.scene.gravity = (0, 0, -1.62)
+    (scene,) = scenes.read_model().scenes.values()
+    assert scene.schemas["PhysicsScene"].gravity_magnitude == pytest.approx(1.62)
+    bpy.context.scene.use_gravity = False
+    (scene,) = scenes.read_model().scenes.values()
+    assert scene.schemas["PhysicsScene"].gravity_magnitude == 0.0
+
+
+def dropped(file, given=(), asks=False):
+    """(operator, what its `invoke` returned) for a file that was dropped into a window."""
     asked = SimpleNamespace(
-        filepath=str(file), drives="effort", fill_arguments=lambda: None,
+        filepath=str(file), drives="effort", fill_arguments=lambda: asks, execute=lambda _: {"FINISHED"},
         properties=SimpleNamespace(is_property_set=lambda name: name in given),
     )  # fmt: skip
     window = SimpleNamespace(window_manager=SimpleNamespace(invoke_props_dialog=lambda *_, **__: {"RUNNING_MODAL"}))
-    assert import_urdf.USDPHYS_OT_import_urdf.invoke(asked, window, None) == {"RUNNING_MODAL"}
-    assert asked.drives == wanted
+    return asked, import_urdf.USDPHYS_OT_import_urdf.invoke(asked, window, None)
+
+
+@pytest.mark.parametrize(("given", "wanted"), [((), "hold"), (("drives",), "effort")])
+def test_a_robot_holds_its_pose_where_it_was_dropped_and_nothing_else_is_chosen(tmp_path, given, wanted) -> None:
+    file = tmp_path / "robot.urdf"
+    file.write_text("<robot name='r'><link name='a'/></robot>")
+    asked, answer = dropped(file, given)
+    assert answer == {"FINISHED"} and asked.drives == wanted
+
+
+def test_a_dropped_file_is_asked_about_only_where_it_has_arguments(tmp_path) -> None:
+    file = tmp_path / "robot.xacro"
+    file.write_text("<robot name='r'><link name='a'/></robot>")
+    assert dropped(file, asks=True)[1] == {"RUNNING_MODAL"} and dropped(file)[1] == {"FINISHED"}

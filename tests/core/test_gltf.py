@@ -21,8 +21,10 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.core.joint_settings import axis_settings
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
+from usdphys_ext.usdphys_addon.core.validate import validate
 from usdphys_ext.usdphys_addon.gltf import (
     additions,
     filters,
@@ -235,12 +237,32 @@ def test_joint_to_a_static_collider_keeps_it_as_its_end(tmp_path, holder, depth,
     assert {found.body0, found.body1} == set(ends)
 
 
-def test_soft_limit_is_a_limit_of_physx(tmp_path):
-    hinge = [*LOCKED, {"angularAxes": [1, 2], "min": 0, "max": 0},
-             {"angularAxes": [0], "min": -1, "max": 1, "stiffness": 40, "damping": 2}]  # fmt: skip
-    prim, _ = joint_of(tmp_path, hinge)
-    assert vendor.value(prim, vendor.LIMIT, "stiffness", "angular") == 40
-    assert vendor.value(prim, vendor.LIMIT, "damping", "angular") == 2
+@pytest.mark.parametrize(
+    ("free", "soft", "dof", "kind"),
+    [
+        ([], {"angularAxes": [0]}, "angular", "PhysicsRevoluteJoint"),
+        ([2], {"angularAxes": [0]}, "rotX", "PhysicsJoint"),
+        ([], {"linearAxes": [0]}, "transX", "PhysicsPrismaticJoint"),
+    ],
+)
+def test_soft_limit_is_the_spring_that_the_file_says(tmp_path, free, soft, dof, kind):
+    """N m/rad, or N/m, as the preview and PhysX have it, and in glTF again."""
+    kept = "linearAxes" if "angularAxes" in soft else "angularAxes"
+    other = [axis for axis in (0, 1, 2) if axis not in (0, *free)]
+    limits = [{kept: [0, 1, 2], "min": 0, "max": 0}, {next(iter(soft)): other, "min": 0, "max": 0},
+              {**soft, "min": -1, "max": 1, "stiffness": 40, "damping": 2}]  # fmt: skip
+    prim, _ = joint_of(tmp_path, limits)
+    dof = "linear" if kind == "PhysicsPrismaticJoint" else dof
+    assert prim.type_name == kind
+    settings = axis_settings(prim, dof)
+    assert (settings.stiffness, settings.damping) == pytest.approx((40, 2))
+    factor = 1.0 if dof == "linear" else math.degrees(1.0)
+    assert vendor.value(prim, vendor.LIMIT, "stiffness", dof) == pytest.approx(40 * factor)
+    model = read.read(Document.load(tmp_path / "scene.gltf")).model
+    assert [issue.code for issue in validate(model, "physx") if issue.code == "LimitStiffnessPerRadian"] == []
+    path, _ = rewritten(tmp_path, read.read(Document.load(tmp_path / "scene.gltf")).document)
+    (again,) = Document.load(path).extensions[BODY]["physicsJoints"]
+    assert [one["stiffness"] for one in again["limits"] if "stiffness" in one] == pytest.approx([40])
 
 
 @pytest.mark.parametrize("place", [0.0, 0.3])
@@ -287,7 +309,7 @@ def test_hard_limit_stays_hard_beside_a_soft_one_which_is_named(tmp_path, limits
     assert (joint.lower_limit, joint.upper_limit) == (-1, 1)
     assert f"{vendor.LIMIT}:angular" not in prim.schemas and "settings" in prim.extras
     issues = read.read(Document.load(tmp_path / "scene.gltf")).issues
-    assert [issue.code for issue in issues] == ["GltfJointKept"]
+    assert [issue.code for issue in issues if issue.code != "GltfInertiaUnwritten"] == ["GltfJointKept"]
 
 
 @pytest.mark.parametrize("kind", ["linear", "angular"])
@@ -312,7 +334,8 @@ def test_joint_with_a_drive_has_a_type_whose_drives_act(tmp_path):
 @pytest.mark.parametrize("family", ["khr", "omi"])
 def test_mass_that_is_none_is_named_and_left_to_the_simulator(tmp_path, family):
     if family == "khr":
-        reading = khr(tmp_path, [{"name": "A", "extensions": {BODY: {"motion": {"mass": -1}}}}])
+        body = {"motion": {"mass": -1}, "collider": {"geometry": {"shape": 0}}}
+        reading = khr(tmp_path, [{"name": "A", "extensions": {BODY: body}}], [{"type": "sphere"}])
     else:
         motion = {"type": "dynamic", "mass": 0}
         reading = omi(tmp_path, [{"name": "A", "extensions": {names.OMI_BODY: {"motion": motion}}}])
@@ -412,7 +435,8 @@ def test_edges_of_a_box_change_places(tmp_path):
 
 def test_mass_of_omi_is_one_and_that_of_khr_is_left_to_the_engine(tmp_path):
     one = omi(tmp_path, [{"name": "B", "extensions": {names.OMI_BODY: {"motion": {"type": "dynamic"}}}}])
-    other = khr(tmp_path, [{"name": "B", "extensions": {BODY: {"motion": {}}}}])
+    body = {"motion": {}, "collider": {"geometry": {"shape": 0}}}
+    other = khr(tmp_path, [{"name": "B", "extensions": {BODY: body}}], [{"type": "sphere"}])
     assert one.model.prims["/B"].get(usd_physics.MassAPI).mass == 1
     assert other.model.prims["/B"].get(usd_physics.MassAPI) is None
 
@@ -449,6 +473,26 @@ def test_combine_mode_that_nobody_wrote_is_that_of_the_authors_loader(tmp_path, 
     path, _ = rewritten(tmp_path, reading.document)
     (material,) = json.loads(path.read_text())["extensions"][family.body]["physicsMaterials"]
     assert {key: value for key, value in material.items() if key.endswith("Combine")} == written
+
+
+@pytest.mark.parametrize("written", [{}, {"mass": 3.0}, {"inertiaDiagonal": [2.0, 2.0, 2.0]}], ids=str)
+@pytest.mark.parametrize("family", names.FAMILIES, ids=lambda one: one.name)
+def test_body_without_shapes_is_as_hard_to_turn_as_in_the_authors_loader(tmp_path, family, written):
+    """1 kg and 1 kg m2 where the file says nothing; said, and written again as it was."""
+    motion = written | ({} if family.is_khr else {"type": "dynamic"}) | {"linearVelocity": [1.0, 0.0, 0.0]}
+    content = {"scene": 0, "scenes": [{"nodes": [0]}], "extensionsUsed": [family.body],
+               "nodes": [{"name": "N", "extensions": {family.body: {"motion": motion}}}]}  # fmt: skip
+    reading = read.read(document(tmp_path, content))
+    (prim,) = reading.model.bodies.values()
+    mass = prim.get(usd_physics.MassAPI)
+    said = [one.code for one in reading.issues if one.code == "GltfInertiaUnwritten"]
+    assert len(said) == (family.is_khr and "inertiaDiagonal" not in written)
+    if family.is_khr:
+        assert mass.diagonal_inertia == tuple(written.get("inertiaDiagonal", (1.0, 1.0, 1.0)))
+        assert mass.mass == (written.get("mass", 1.0) if said else None)
+        path, _ = rewritten(tmp_path, reading.document)
+        (node,) = json.loads(path.read_text())["nodes"]
+        assert node["extensions"][family.body]["motion"] == motion
 
 
 def test_material_of_usd_says_in_gltf_that_the_average_counts(tmp_path):
@@ -1236,7 +1280,8 @@ def test_mesh_that_leads_out_of_its_buffer_is_refused(tmp_path, change):
 
 def test_number_that_blender_cannot_hold_does_not_become_infinite_there(tmp_path):
     motion = {"mass": 1e39, "linearVelocity": [0, 1e39, 0], "centerOfMass": [1e300, 0, 0]}
-    prim = khr(tmp_path, [{"name": "A", "extensions": {BODY: {"motion": motion}}}]).model.prims["/A"]
+    body = {"motion": motion, "collider": {"geometry": {"shape": 0}}}
+    prim = khr(tmp_path, [{"name": "A", "extensions": {BODY: body}}], [{"type": "sphere"}]).model.prims["/A"]
     assert prim.get(usd_physics.RigidBodyAPI).velocity is None
     assert prim.get(usd_physics.MassAPI) is None
 

@@ -33,6 +33,12 @@ SPEED = """def Cube "A" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCo
 }}
 """
 DRIVE = "float drive:angular:physics:damping = 5\n    float drive:angular:physics:{} = 5"
+SPRING = (
+    "float physics:maxDistance = 1\n    bool physxPhysicsDistanceJoint:springEnabled = {}\n"
+    "    float physxPhysicsDistanceJoint:springStiffness = 100"
+)
+RANGE = "float physics:lowerLimit = -1\n    float physics:upperLimit = 1"
+NEWTON_SOFT, PHYSX_SOFT = "float newton:limitStiffness = 100", "float physxLimit:linear:stiffness = 100"
 BOTH, HAVOK, GODOT = ("havok", "godot"), ("havok",), ("godot",)
 
 
@@ -46,6 +52,11 @@ def weighed(*masses: float, root: bool = False) -> str:
     return text + "".join(link(f"J{number}", f"B{number}", f"B{number + 1}") for number in range(len(masses) - 1))
 
 
+def soft(kind: str, api: str, inside: str) -> str:
+    """A joint with a schema of a simulator."""
+    return joint(kind, inside, "Soft").replace("PhysicsSoft", api)
+
+
 #: (code, targets that name it, what they do otherwise, what they do alike).
 CASES = [
     ("ArticulationLeftOut", BOTH, solid(apis="ArticulationRootAPI"), solid()),
@@ -56,6 +67,12 @@ CASES = [
     ("SurfaceVelocityIgnored", BOTH, SPEED.format(1), SPEED.format(0)),
     ("VelocityDriveFaster", HAVOK, joint("Revolute", DRIVE.format("targetVelocity"), "DriveAPI:angular"),
      joint("Revolute", DRIVE.format("targetPosition"), "DriveAPI:angular")),
+    ("SoftLimitHard", HAVOK, soft("Distance", "PhysxPhysicsDistanceJointAPI", SPRING.format(1)),
+     soft("Distance", "PhysxPhysicsDistanceJointAPI", SPRING.format(0))),
+    ("SoftLimitHard", HAVOK, soft("Prismatic", "NewtonJointAPI", f"{RANGE}\n    {NEWTON_SOFT}"),
+     soft("Prismatic", "PhysxLimitAPI:linear", f"{RANGE}\n    {PHYSX_SOFT}")),
+    ("SoftLimitHard", HAVOK, soft("Revolute", "NewtonJointAPI", f"{RANGE}\n    {NEWTON_SOFT}"),
+     soft("Revolute", "NewtonJointAPI", NEWTON_SOFT)),
     ("LongRow", HAVOK, row(16), row(4)), ("LongRow", HAVOK, row(16, held=()), row(4, held=())),
     ("JointsInLoop", HAVOK, row(4) + link("End", "B0", "B3"), row(4)),
 ]  # fmt: skip

@@ -7,11 +7,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from pxr import Sdf
 
 from usdphys_addon import cli
+from usdphys_addon.core.errors import InputError
 from usdphys_addon.core.three_way import merged_list, merged_order
 from usdphys_addon.usd import merge, merge_text
 
@@ -472,3 +474,44 @@ def test_git_merges_branches_with_it(tmp_path):
     said = git("merge", "other", status=1)
     assert "/World/Hinge.physics:lowerLimit: -20.0 in the base, -40.0 in ours, -30.0 in theirs" in said
     assert "house.usda" in git("diff", "--name-only", "--diff-filter=U")
+
+
+@pytest.mark.parametrize("depth", [150, 800])
+def test_prims_far_below_each_other_are_merged(tmp_path, depth, capsys):
+    def nested(value):
+        above = "".join(f'def Xform "a{n}"\n{{\n' for n in range(depth))
+        return f"#usda 1.0\n# of the user\n{above}custom double x = {value}\n" + "}\n" * depth
+
+    base, ours = write(tmp_path, "base.usda", nested(1)), write(tmp_path, "ours.usda", nested(2))
+    target = tmp_path / "out.usda"
+    assert cli.main(["merge", str(base), str(ours), str(base), "-o", str(target)]) == 0, capsys.readouterr().err
+    path = "".join(f"/a{n}" for n in range(depth)) + ".x"
+    assert Sdf.Layer.FindOrOpen(str(target)).GetAttributeAtPath(path).default == 2.0
+    assert "# of the user" in target.read_text()
+
+
+def test_a_crate_that_names_properties_which_are_not_in_it_is_damaged(tmp_path, monkeypatch):
+    """USD opens such a file, and gives None for the property."""
+    base = write(tmp_path, "base.usda", HOUSE)
+    monkeypatch.setattr(
+        merge, "prims_of", lambda layer: [("/World", SimpleNamespace(properties=[None], nameChildren=[]))]
+    )
+    with pytest.raises(InputError, match=r"base.usda' says that /World has parts which are not in it; it is damaged"):
+        merge.read_layer(Path(base))
+
+
+def test_a_time_that_is_no_number_is_refused_before_usd_crashes_on_it(tmp_path, capsys):
+    base = write(tmp_path, "base.usda", HOUSE)
+    moved = edited((OLD, OLD + "\n        custom double x.timeSamples = { nan: 1 }"))
+    assert cli.main(["merge", base, base, write(tmp_path, "odd.usda", moved), "-o", str(tmp_path / "out.usdc")]) == 1
+    assert "odd.usda' has a time sample of /World/Hinge.x at a time that is no number" in capsys.readouterr().err
+
+
+def test_values_nested_a_thousand_times_are_refused_in_a_sentence(tmp_path, capsys):
+    def nested(value):
+        start, end = "dictionary a = {\n" * 900, "}\n" * 900
+        return f"#usda 1.0\n(\n    customLayerData = {{\n{start}int x = {value}\n{end}}}\n)\n"
+
+    files = [write(tmp_path, f"{value}.usda", nested(value)) for value in (1, 2, 3)]
+    assert cli.main(["merge", *files, "-o", str(tmp_path / "out.usda")]) == 1
+    assert "nested too deeply" in capsys.readouterr().err

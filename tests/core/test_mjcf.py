@@ -560,13 +560,15 @@ def test_actuators_have_the_numbers_that_mujoco_compiles(tmp_path: Path) -> None
         '<motor joint="pin" gear="3"/>', '<position joint="pin" kp="5" kv="2" ctrlrange="-1 2"/>',
         '<position joint="pin" kp="7" dampratio="0.8" gear="2" inheritrange="0.5"/>',
         '<position joint="pin" kp="7" timeconst="0.2"/>', '<velocity joint="pin" kv="3"/>',
+        '<position class="damped" joint="pin" kp="7" kv="3"/>', '<position class="damped" joint="pin" kp="7"/>',
         '<intvelocity joint="pin" kp="4" kv="1" actrange="-1 1"/>', '<damper joint="pin" kv="3" ctrlrange="0 1"/>',
         '<cylinder joint="pin" diameter="0.1" bias="1 2 3" timeconst="0.3"/>',
         '<muscle joint="pin" force="9" lengthrange="0.1 1" tausmooth="0.01"/>',
         '<general joint="pin" gaintype="affine" gainprm="1 2 3" biastype="affine" biasprm="1 -2 -3"/>',
     )  # fmt: skip
     mujoco = pytest.importorskip("mujoco")
-    text = arm_with("".join(forms), 'armature="0.3"')
+    damped = '<default><default class="damped"><position dampratio="1"/></default></default><worldbody>'
+    text = arm_with("".join(forms), 'armature="0.3"').replace("<worldbody>", damped)
     judge = mujoco.MjModel.from_xml_string(text)
     _, planned = through_usd(tmp_path, text)
     for row, one in enumerate(planned.source.actuators):
@@ -587,6 +589,35 @@ def test_actuators_have_the_numbers_that_mujoco_compiles(tmp_path: Path) -> None
             assert (own is not None) == bool(limited) and (own is None or own == pytest.approx(theirs))
     prims = [prim for prim in planned.model.prims.values() if prim.type_name == "MjcActuator"]
     assert len(prims) == len(forms)
+
+
+def test_damping_ratios_and_times_of_chains_are_those_that_mujoco_computes(tmp_path: Path) -> None:
+    """The inertia is that of a joint with all others free: a floating base and two links, a slide and a ball."""
+    mujoco = pytest.importorskip("mujoco")
+    link = '<geom type="capsule" size=".03" fromto="0 0 0 .3 .05 0"/>'
+    text = (
+        '<mujoco model="m"><worldbody><body name="base" pos="0 0 1"><freejoint/><geom type="box" size=".1 .2 .05"/>'
+        f'<body pos=".2 0 0"><joint name="a" axis="0 1 0" springdamper="0.2 0.7" armature="0.01"/>{link}'
+        f'<body pos=".3 0 .1" euler="20 30 0"><joint name="b" axis="0 0 1"/>{link}'
+        f'<body pos=".3 0 0"><joint name="c" type="slide" axis="1 1 0" springdamper="0.1 1"/>{link}</body></body>'
+        f'</body><body pos="-.2 0 0"><joint name="d" type="ball"/>{link}</body></body></worldbody>'
+        '<actuator><position joint="a" kp="10" dampratio="1"/><position joint="b" kp="20" dampratio="0.5"/>'
+        '<position joint="c" kp="5" dampratio="1" gear="2"/></actuator></mujoco>'
+    )
+    judge = mujoco.MjModel.from_xml_string(text)
+    _, planned = through_usd(tmp_path, text)
+    own = [one.biases[2] for one in planned.source.actuators]
+    assert own == pytest.approx(judge.actuator_biasprm[:, 2].tolist(), rel=1e-6)
+    joints = {joint.name: joint for body in planned.source.bodies for joint in body.joints}
+    for name in ("a", "c"):
+        assert joints[name].stiffness == pytest.approx(float(np.ravel(judge.joint(name).stiffness)[0]), rel=1e-6)
+        assert joints[name].damping == pytest.approx(
+            float(np.ravel(judge.dof_damping[judge.joint(name).dofadr[0]])[0]), rel=1e-6
+        )
+    # What nobody edited is not said to have other drives.
+    model = usd_read.read_stage(through_usd.stage)
+    issues, _ = mjcf_file.write_file(through_usd.stage, model, tmp_path / "again.xml")
+    assert not [issue.message for issue in issues if issue.code == "FileDiffers"]
 
 
 def test_the_range_of_a_ball_joint_is_told_to_be_a_cone(tmp_path: Path) -> None:

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import struct
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +83,28 @@ def test_a_disk_that_takes_no_temporary_files_is_no_fault_of_the_program(monkeyp
     assert "temporary directory" in capsys.readouterr().err
 
 
+_WRITES = """
+import resource, sys
+sys.path.insert(0, sys.argv[1])
+from pxr import Sdf, Tf
+from usdphys_addon.cli import blame
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+try:
+    Sdf.Layer.CreateAnonymous().Export(sys.argv[2])
+except Tf.ErrorException as error:
+    print(blame.judged(error, "'a.usda'"))
+"""
+
+
+@pytest.mark.parametrize("suffix", ["usda", "usdc"])
+def test_what_usd_says_of_a_full_disk_is_no_fault_of_the_program(tmp_path, suffix):
+    pytest.importorskip("resource", reason="Windows has no limit for files")
+    command = [sys.executable, "-c", _WRITES, str(ROOT), str(tmp_path / f"out.{suffix}")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = "'a.usda' could not be handled (File too large); no output was written."
+    assert done.stdout.strip() == repr((said, False)), done.stderr
+
+
 def test_another_error_of_the_system_is_a_fault(monkeypatch, capsys):
     def fail(_options):
         raise OSError(errno.EBADF, "Bad file descriptor")
@@ -93,6 +117,31 @@ def test_another_error_of_the_system_is_a_fault(monkeypatch, capsys):
 def test_flattening_names_what_is_an_attribute_and_a_relationship(two_kinds, tmp_path):
     with pytest.raises(InputError, match=r"flat\.usda.*'/A\.physics:\w+' is an attribute in one layer"):
         edit_layer.flattened(two_kinds, tmp_path / "flat.usda")
+    assert not list(tmp_path.iterdir())
+
+
+_FLATTENS = """
+import pathlib, resource, sys
+sys.path.insert(0, sys.argv[1])
+from pxr import Sdf
+from usdphys_addon.core.errors import OutputError
+from usdphys_addon.usd import edit_layer
+layer = Sdf.Layer.CreateAnonymous(".usda")
+layer.ImportFromString('#usda 1.0\\ndef Xform "A" {}\\n')
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+try:
+    edit_layer.flattened(layer, pathlib.Path(sys.argv[2]))
+except OutputError as error:
+    print(error)
+"""
+
+
+def test_flattening_onto_a_disk_without_space_is_an_error_of_the_output(tmp_path):
+    """It is composed from a file of its own beside the target, which cannot be written first."""
+    pytest.importorskip("resource", reason="Windows has no limit for files")
+    target = str(tmp_path / "out.usda")
+    done = subprocess.run([sys.executable, "-c", _FLATTENS, str(ROOT), target], capture_output=True, text=True)
+    assert done.stdout.startswith(f"'{target}' could not be written (") and "untouched" in done.stdout, done.stderr
     assert not list(tmp_path.iterdir())
 
 
@@ -208,3 +257,25 @@ def PhysicsRevoluteJoint "Hinge" (
     state = model.prims["/Hinge"].schemas["PhysicsJointStateAPI:angular"]
     state.position = (1.0, 2.0, 3.0)  # as a damaged crate holds it
     assert validate(model, "physx")
+
+
+def test_proving_a_file_that_cannot_be_flattened_is_an_error_of_the_file(tmp_path, capsys):
+    """The experiment in other units flattens the file."""
+    file = tmp_path / "two.usda"
+    apis = '["PhysicsRigidBodyAPI", "PhysicsMassAPI"]'
+    text = TWO_KINDS.replace('["PhysicsMassAPI"]', apis) + 'def PhysicsScene "Scene"\n{\n}\n'
+    file.write_text(text, encoding="utf-8")
+    assert cli.main(["prove", str(file), "--budget", "600", "--seconds", "0.1"]) == 1
+    assert "two.usda' holds values that USD cannot read" in capsys.readouterr().err
+
+
+def test_a_difference_in_numbers_that_json_does_not_have_is_told_by_their_names(tmp_path, capsys):
+    names = []
+    for number in ("inf", "nan", "1"):
+        file = tmp_path / f"{number}.usda"
+        file.write_text(f'#usda 1.0\ndef PhysicsRevoluteJoint "J"\n{{\n    float physics:lowerLimit = {number}\n}}\n')
+        names.append(str(file))
+    for one, other in pairwise(names):
+        assert cli.main(["diff", one, other, "--json"]) == 1
+        said = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+        assert said["differences"] and "nan" in json.dumps(said["differences"])

@@ -141,7 +141,7 @@ def test_the_fast_tests_run_in_the_chosen_blender_or_in_the_newest(suite, monkey
 
 
 def test_a_stranger_has_neither_files_of_others_nor_ci(suite, monkeypatch):
-    """In every suite, on every bpy; more skipped tests than agreed are a failure."""
+    """In every suite, on the last bpy; more skipped tests than agreed are a failure."""
     monkeypatch.setenv("CI", "true")
     asked = []
     monkeypatch.setattr(suite, "pytest", lambda *arguments: asked.append(arguments))
@@ -151,7 +151,7 @@ def test_a_stranger_has_neither_files_of_others_nor_ci(suite, monkeypatch):
     for name, _group, _folder, chosen, variables in asked:
         assert chosen == "shared" and "CI" not in variables and not Path(variables["SHARED_DIR"]).exists()
         assert name.startswith("stranger-")
-    blenders = suite.venvs.runnable_bpy()
+    blenders = suite.venvs.runnable_bpy()[-1:]
     folders = [("usd", f"tests/{name}") for name in ("simulation", "ui", "core")]
     folders += [(group, f"tests/{name}") for group in blenders for name in ("package", "blender")]
     assert [(group, folder) for _, group, folder, *_ in asked] == folders
@@ -177,15 +177,40 @@ def test_output_of_runs_side_by_side_is_not_mixed(suite, tmp_path, capfd):
 def test_what_uses_the_results_of_others_runs_after_them(suite):
     done = []
 
-    def run(name, order):
+    def run(name, order, after=""):
         def work():
             done.append(name)
             suite.record(name, "passed")
 
-        return suite.Run(name, work, order)
+        return suite.Run(name, work, order, after)
 
-    suite.side_by_side([run("site", suite.AFTER_LAST), run("docs", suite.LAST), run("ui", 1), run("blender", 0)], 1)
-    assert done == ["blender", "ui", "docs", "site"]
+    runs = [run("site", -1, "docs"), run("docs", -1, "ui"), run("ui-window", 0), run("blender", 1)]
+    for number in (1, 2, 4):
+        done.clear()
+        suite.side_by_side(runs, number)
+        order = [name for name in done if name != "blender"]
+        assert order == ["ui-window", "docs", "site"] and len(done) == 4
+    done.clear()
+    suite.side_by_side(runs, 1)
+    assert done == ["ui-window", "docs", "site", "blender"]
+    # What is not among the runs has ended before.
+    done.clear()
+    suite.side_by_side(runs[:1], 1)
+    assert done == ["site"]
+
+
+def test_a_run_that_raises_is_counted_and_the_others_go_on(suite):
+    def fail():
+        raise OSError("no room")
+
+    done = []
+
+    def work():
+        done.append("other")
+        suite.record("other", "passed")
+
+    suite.side_by_side([suite.Run("first", fail, 0), suite.Run("other", work, 1, "first")], 2)
+    assert done == ["other"] and suite.count(suite.report_of("first"))["failed"] == 1
 
 
 @pytest.mark.slow

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
@@ -44,6 +46,14 @@ def test_a_pose_is_authored_as_it_is_in_the_units_of_the_file(name: str, meters:
     expected = POSES[name].copy()
     expected[:3, 3] /= meters
     np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("angle", [1e-6, 2e-4, 0.01, 0.3])
+def test_a_small_turn_is_not_lost(angle: float) -> None:
+    """USD computes the angle from the real part of a quaternion, of which 32 bits keep nothing below 3e-4 rad."""
+    pose = frames.transform((1, 2, 3), frames.matrix_of((math.cos(angle / 2), 0.0, 0.0, math.sin(angle / 2))))
+    found = np.array(written(pose, 1.0).GetLocalTransformation()).T
+    np.testing.assert_allclose(found, pose, atol=1e-9)
 
 
 def test_operations_are_no_more_than_are_needed() -> None:

@@ -16,7 +16,7 @@ from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
-from . import test_deformables, test_gltf_reader_rules, test_mujoco_rules, test_vendor_rules
+from . import test_deformables, test_gltf_reader_rules, test_mujoco_rules, test_newton_rules, test_vendor_rules
 
 NAN, INF = float("nan"), float("inf")
 CHECKERS = ("RigidBodyChecker", "ColliderChecker", "ArticulationChecker", "PhysicsJointChecker")
@@ -1098,10 +1098,13 @@ def test_every_code_has_a_case():
         "JointStartsAtZero",
         "JointTouchesStatic",
         "WorldJointStill",
-    }  # tests of their own, above
+        "ColliderFarFromMesh",
+        "HullFillsHollow",
+        "LinkTouchesNext",
+    }  # tests of their own, above and in test_collision_meshes
     of_vendors = {code for code, _, _ in (*test_vendor_rules.CASES, *test_vendor_rules.NEWTON_CASES)}
     of_vendors |= {code for code, _, _ in test_mujoco_rules.CASES} | test_deformables.FAULTS.keys()
-    of_vendors |= {case[0] for case in test_gltf_reader_rules.CASES}
+    of_vendors |= {case[0] for case in (*test_gltf_reader_rules.CASES, *test_newton_rules.CASES)}
     assert {row.code for row in validate.issue_table()} == tested | on_models | of_vendors
 
 

@@ -19,10 +19,24 @@ def zips(tmp_path_factory) -> dict[str, Path]:
     """Platform name, or "no_wheels", -> zip."""
     out = tmp_path_factory.mktemp("dist")
     done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "build.py", "--out", out], capture_output=True, text=True, check=False
-    )
+        [sys.executable, ROOT / "scripts" / "build.py", "addon", "--out", out],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return {path.stem.split("-")[-1]: path for path in out.glob("*.zip")}
+
+
+@pytest.fixture(scope="session")
+def engines(here, tmp_path_factory) -> Path:
+    """The zip with the engines for this machine."""
+    out = tmp_path_factory.mktemp("engines")
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "build.py", "engines", "--platform", here.replace("_", "-"), "--out", out],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    (made,) = out.glob("*.zip")
+    return made
 
 
 @pytest.fixture(scope="session")

@@ -159,6 +159,47 @@ def step_from_repository(index: str) -> dict[str, object]:
     return {"height": height, "seconds": seconds, "rapier3d": rapier3d.__file__, "version": _installed(number)}
 
 
+def _from(extension: str, module: str):
+    return importlib.import_module(f"bl_ext.user_default.{extension}.{module}")
+
+
+def engines(zip_path: str, engines_path: str) -> dict[str, object]:
+    """What further engines do before and while their extension is installed, and what is left of it."""
+    install(zip_path)
+    engine = _from("usdphys_addon", "usdphys_addon.simulation.engine")
+    facts: dict[str, object] = {"before": {key: engine.ENGINES[key].is_here() for key in ("mujoco", "automatic")}}
+    install(engines_path)
+    bpy.ops.mesh.primitive_torus_add(location=(0, 0, 10))
+    ring = bpy.context.object
+    ring.usdphys.rigid_body.is_applied = True
+    ring.usdphys.colliders.add()
+    bpy.context.scene.usdphys.preview.engine = "mujoco"
+    session = _from("usdphys_addon", "usdphys_addon.playback.guard").start(bpy.context)
+    while session.world.time < 1.0:
+        session.step_once(bpy.context)
+    facts |= {"engine": session.world.engine_name, "seconds": session.world.time}
+    bpy.context.view_layer.update()
+    facts["height"] = ring.matrix_world.translation.z
+    _from("usdphys_addon", "usdphys_addon.playback.guard").stop()
+
+    import mujoco
+
+    facts["mujoco"] = mujoco.__file__
+    parts = _from("usdphys_addon", "usdphys_addon.simulation.convex_parts")
+    fitting = _from("usdphys_addon", "usdphys_addon.core.fitting")
+    finished = _from("usdphys_addon", "usdphys_addon.core.steps").finished
+    mesh = _from("usdphys_addon", "usdphys_addon.bridge.mesh").triangles_of(ring.data, 1.0)
+    surface = fitting.Surface(mesh.points, mesh.triangles)
+    split = finished(parts.split(surface, parts.Wanted("precise", most=8)))
+    facts["pieces"] = len(split.parts)
+    repos = bpy.context.preferences.extensions.repos
+    number = next(number for number, repo in enumerate(repos) if repo.module == "user_default")
+    bpy.ops.extensions.package_uninstall(repo_index=number, pkg_id="usdphys_engines")
+    wheels = [*Path(RESOURCES).rglob("site-packages/mujoco*"), *Path(RESOURCES).rglob("site-packages/coacd*")]
+    facts["left"] = [str(path) for path in (*wheels, *Path(RESOURCES).rglob("usdphys_engines*"))]
+    return facts
+
+
 def versions_after_updates(first: str, *others: str) -> list[str]:
     """The versions that are installed: from a repository, then after each update from another state of it."""
     folder = Path(first)

@@ -28,7 +28,23 @@ def judge() -> Any:
     """Their own judge, which reads the motions of PhysX beside the scenes, too."""
     if str(FOLDER) not in sys.path:
         sys.path.insert(0, str(FOLDER))
-    return importlib.import_module("run_all")
+    judged = importlib.import_module("run_all")
+    judged.scenes_def.np = _Numbers()
+    return judged
+
+
+class _Numbers:
+    """numpy with a faster product of two vectors: their equations of motion take a million of these."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    @staticmethod
+    def cross(one: Any, other: Any) -> Any:
+        if np.ndim(one) != 1 or np.ndim(other) != 1:
+            return np.cross(one, other)
+        (a, b, c), (x, y, z) = one, other
+        return np.array((b * z - c * y, c * x - a * z, a * y - b * x))
 
 
 def record(

@@ -118,3 +118,17 @@ def test_the_column_of_an_engine_that_does_not_run_here_stays(conformance: Any, 
     assert rows[0] == "| scene | answer | Preview | PhysX |" and rows[2] == "| Flight: ball | 0 ± 1 m | **2** | 0.5 |"
     conformance.write_page(page, rows, [{"title": "Order", "text": "Both.", "taken": "One."}])
     assert "| Order | Both. | One. |" in page.read_text() and "| 0.5 |" in page.read_text()
+
+
+def test_rows_of_scenes_that_do_not_run_stay(conformance: Any, tmp_path: Path) -> None:
+    """As with `--only`; a scene that is new on the page has a dash where it has not run."""
+    page = tmp_path / "page.md"
+    page.write_text("<!-- table -->\n| scene | answer | Preview | PhysX |\n|---|---|---|---|\n"
+                    "| Flight: ball | 0 ± 1 m | 9 | 0.5 |\n<!-- end -->\n")  # fmt: skip
+    scenes = [
+        {"name": name, "title": f"Flight: {name}", "expected": 0.0, "tolerance": 1.0, "unit": "m", "ambiguous": []}
+        for name in ("ball", "box")
+    ]
+    results = {"preview": {"box": {"verdict": "holds", "value": 0.25}}}
+    rows = list(conformance.table(scenes, results, conformance.cells_of(page)))
+    assert rows[2:] == ["| Flight: ball | 0 ± 1 m | 9 | 0.5 |", "| Flight: box | 0 ± 1 m | 0.25 | - |"]

@@ -58,7 +58,24 @@ def test_the_fewest_parts_whose_error_is_allowed_are_made() -> None:
     assert len(loose.parts) == 1 and loose.misfit.extra == pytest.approx(1 / 6, abs=0.03)
     tight = finished(convex_parts.split(angle(), Wanted(error=0.05)))
     assert len(tight.parts) == 2 and tight.misfit.error <= 0.05
-    assert "2 parts, 0.0% missing" in convex_parts.described(*tight)
+    assert "2 parts, 0.0% missing" in convex_parts.described(*tight[:2])
+
+
+def test_the_least_number_of_parts_is_suggested_for_each_error() -> None:
+    """The L is two boxes; its hull adds a sixth, so that one part is enough for no error that is suggested."""
+    assert finished(convex_parts.split(angle(), Wanted(most=1))).fewest == {0.1: 2, 0.05: 2, 0.02: 2, 0.01: 2}
+    assert convex_parts.suggested({0.1: 1, 0.02: 3}) == "10%: 1 part, 2%: 3 parts"
+
+
+def test_a_slider_that_moves_divides_a_mesh_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    surface, made = angle().moved(np.diag([1.0, 1.0, 1.5])), []
+    whole = convex_parts.Series
+    monkeypatch.setattr(convex_parts, "Series", lambda *arguments: made.append(1) or whole(*arguments))
+    found = [finished(convex_parts.split(surface, Wanted(most=most))) for most in (1, 2, 16, 1)]
+    assert [len(split.parts) for split in found] == [1, 2, 2, 1] and len(made) == 1
+    assert found[0].misfit.extra == pytest.approx(1 / 6, abs=0.03) and found[1].misfit.error < 0.01
+    finished(convex_parts.split(surface.moved(np.diag([1.0, 1.0, 2.0])), Wanted()))
+    assert len(made) == 2
 
 
 def fake(folder: Path, text: str) -> str:
@@ -163,6 +180,7 @@ def test_a_file_gets_parts_beside_its_moving_colliders(
     target = tmp_path / "parts.usda"
     assert run("decompose", str(stage_file), str(target), "--error", "error=5%", "--json") == 0
     (row,) = json.loads(capsys.readouterr().out)
+    assert row["fewest"] == {"10%": 2, "5%": 2, "2%": 2, "1%": 2}
     assert (row["mesh"], row["parts"], row["fits"]) == ("/World/Body/Moving", 2, True)
     stage = Usd.Stage.Open(str(target))
     mesh = stage.GetPrimAtPath("/World/Body/Moving")

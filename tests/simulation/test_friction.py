@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.simulation.rapier.tuning import MOST_SLIDING
 
-from .author import CENTIMETERS, METERS, UNITS, File, Units
+from .author import CENTIMETERS, METERS, UNITS, File, Units, about
 from .helpers import place, run, turn, world_of
 
 G = 9.81
@@ -233,3 +233,47 @@ def test_a_ball_without_loss_bounces_eleven_times_to_its_height(frames: int) -> 
         world.step()
         highest = max(highest, place(world, "Ball")[2] - 0.1)
     assert highest == pytest.approx(height, rel=0.05)
+
+
+def on_a_plank(mass: float, kinematic: bool = False):
+    """A plate that slides and spins on a plank, which lies on ice."""
+    file = File()
+    file.add(file.material("M", 0.3), file.material("Ice", 0.0), file.ground(material=f"{W}/Ice"),
+             file.body("Plank", (0, 0, 0.1), size=(6, 3, 0.2), mass=3.0, material=f"{W}/M", kinematic=kinematic),
+             file.body("Plate", (0, 0, 0.225), size=(0.6, 0.6, 0.05), mass=mass, velocity=(2, 0, 0), spin=(0, 0, 6.0),
+                       material=f"{W}/M"))  # fmt: skip
+    return world_of(file)
+
+
+def test_a_mass_that_is_set_live_rubs_as_one_that_is_written() -> None:
+    written, live = on_a_plank(30.0), on_a_plank(0.5)
+    live.set_mass(f"{W}/Plate", 30.0)
+    assert turned(live, "Plate", 1.0) == pytest.approx(turned(written, "Plate", 1.0), abs=1e-4)
+    for name in ("Plank", "Plate"):
+        assert place(live, name) == pytest.approx(place(written, name), abs=1e-4)
+
+
+def test_a_body_that_the_hand_leads_rubs_as_a_kinematic_one() -> None:
+    written, led = on_a_plank(2.0, kinematic=True), on_a_plank(2.0)
+    led.spaces[0].set_led(f"{W}/Plank", None)
+    assert turned(led, "Plate", 1.0) == pytest.approx(turned(written, "Plate", 1.0), abs=1e-4)
+    assert place(led, "Plate") == pytest.approx(place(written, "Plate"), abs=1e-4)
+
+
+@pytest.mark.parametrize("step", [1 / 60, 1 / 240])
+@pytest.mark.parametrize("tilt", [0.0, 5.0, 19.5, 40.0])
+def test_impact_of_a_tilted_plate_gets_the_friction_of_its_whole_impulse(tilt: float, step: float) -> None:
+    """Its edges hit one after the other. It slides on all the time, so that friction takes mu times what stops it."""
+    along, down, friction = 2.2, 3.9, 0.5
+    file = File()
+    file.gravity = (0.0, 0.0, -1e-6)
+    file.add(file.material("Half", friction))
+    file.add(file.shape("Floor", "Cube", (20.0, 20.0, 1.0), (0.0, 0.0, -0.5), material="Half"))
+    angle = math.radians(tilt)
+    height = 1.125 * math.sin(angle) + 0.15 * math.cos(angle) + 0.2
+    # The velocity of a body is in its own space.
+    x, z = (along * math.cos(angle) + down * math.sin(angle), along * math.sin(angle) - down * math.cos(angle))
+    file.add(file.body("Plate", (0.0, 0.0, height), about("Y", tilt), size=(2.25, 1.46, 0.3), material="Half",
+                       velocity=(x, 0.0, z)))  # fmt: skip
+    world = run(world_of(file, time_step=step), 0.7)
+    assert world.velocities()[0][0] == pytest.approx((along - friction * down, 0.0, 0.0), abs=0.05 * friction * down)

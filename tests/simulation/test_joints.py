@@ -522,6 +522,48 @@ def test_jointed_bodies_collide_only_when_told(collides: bool) -> None:
         assert np.linalg.norm(place(world, "B") - place(world, "A")) > 0.9
 
 
+def two_boxes_on_hinges(
+    place: tuple[float, float, float], collides: bool, kind: str = "Revolute", spin: float = 0.0
+) -> World:
+    """They hang below a static one, from edges (or corners) that both of a pair have. spin: of the lower one, rad/s."""
+    x, y, z = place
+    file = File()
+    file.add(file.shape("Post", "Cube", (0.5, 0.5, 0.5), place))
+    names = ("Post", "Upper", "Lower")
+    for number, side in ((1, 0.25), (2, -0.25)):
+        above, name = names[number - 1 : number + 1]
+        file.add(file.body(name, (x, y, z - 0.5 * number), size=(0.5, 0.5, 0.5),
+                           spin=(0.0, spin, 0.0) if name == "Lower" else None))  # fmt: skip
+        corner = np.array((side, 0.0 if kind == "Revolute" else side, 0.25))
+        # The post is a cube that is scaled to its size.
+        below = corner * (1, 1, -1) / (0.5 if number == 1 else 1.0)
+        file.add(file.joint(f"{name}Hinge", kind, f"{W}/{above}", f"{W}/{name}", axis="Y", pos0=below, pos1=corner,
+                            lines=[f"bool physics:collisionEnabled = {int(collides)}"]))  # fmt: skip
+    return world_of(file)
+
+
+@pytest.mark.parametrize("kind", ["Revolute", "Spherical"])
+@pytest.mark.parametrize("place", [(-2.75, 0.01, 3.0), (-1.68, 2.3, 0.25), (0.31, -0.88, 4.0), (3.3, 3.9, -2.1)])
+def test_what_a_hinge_holds_does_not_touch(place: tuple[float, float, float], kind: str) -> None:
+    """Edges and corners that a joint holds together do not brake it; up to here, nothing else touches."""
+    free, colliding = (run(two_boxes_on_hinges(place, collides, kind), 0.4) for collides in (False, True))
+    np.testing.assert_allclose(colliding.positions, free.positions, atol=1e-5)
+
+
+def test_boxes_on_a_hinge_stop_each_other() -> None:
+    """The lower one swings by half a turn against the upper one, until their sides meet."""
+    worlds = [two_boxes_on_hinges((0.0, 0.0, 3.0), collides, spin=3.0) for collides in (False, True)]
+    least = []
+    for world in worlds:
+        apart = []
+        for _ in range(60):
+            world.step()
+            apart.append(np.linalg.norm(world.positions[0] - world.positions[1]))
+        least.append(min(apart))
+    # The middles of two boxes whose sides touch are 0.5 m from each other.
+    assert least[0] < 0.495 < least[1]
+
+
 @pytest.mark.parametrize(
     ("kind", "mass", "breaks"),
     [("Fixed", 10.5, True), *((kind, 9.5, False) for kind in ("Fixed", "Revolute", "Spherical", "D6"))],

@@ -34,8 +34,8 @@ def test_a_wrist_holds_where_a_light_hand_hits_the_floor(speed: float) -> None:
         world.step()
         worst = max(worst, apart(model, world, f"{W}/Wrist"))
     assert place(world, "Hand")[2] < 0.15
-    # Its way in half a millisecond, a small step of the solver.
-    assert worst < 0.0005 * speed
+    # Its way in less than a millisecond; a small step of the solver takes a half.
+    assert worst < 0.0008 * speed
 
 
 @pytest.mark.slow

@@ -15,6 +15,8 @@ from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .author import METERS, File
 from .helpers import model_in, run, world_of
+from .measures import MEASURES
+from .measuring import moved
 
 W = "/World"
 needs_mujoco = pytest.mark.usefixtures("_mujoco")
@@ -503,3 +505,75 @@ def test_the_damping_of_a_joint_acts_beside_a_drive_with_a_largest_force() -> No
     world = world_of(file, engine="mujoco", time_step=1.0 / 240.0)
     run(world, 2.0)
     assert float(world.velocities()[1][0, 2]) == pytest.approx(4.0, rel=0.01)
+
+
+@needs_mujoco
+def test_each_shape_keeps_its_friction_where_trees_of_joints_are_beside_each_other() -> None:
+    """MuJoCo numbers shapes along trees. Sleds on runners without friction, with loads of much, go on at 2 m/s."""
+    file = File(METERS)
+    file.add(file.ground(material=f"{W}/Ice"), file.material("Ice", 0.0), file.material("Felt", 1.0))
+    for number in range(2):
+        load, runner, side = f"Load{number}", f"Runner{number}", 2.0 * number
+        file.add(
+            file.body(load, (0, side, 0.15), size=(0.4, 0.4, 0.1), velocity=(2, 0, 0), material=f"{W}/Felt"),
+            file.body(runner, (0, side, 0.05), size=(0.4, 0.4, 0.1), velocity=(2, 0, 0), material=f"{W}/Ice"),
+            file.joint(f"Hold{number}", "Fixed", f"{W}/{load}", f"{W}/{runner}", pos1=(0, 0, 0.1)),
+        )
+    world = run(world_of(file, engine="mujoco"), 1.0)
+    assert world.positions[:, 0] == pytest.approx([2.0] * 4, abs=0.02)
+
+
+@needs_mujoco
+@pytest.mark.parametrize(
+    "name",
+    [
+        "eight cubes of 3 mm",
+        "turntable of 2 rad/s",
+        "turntable of 4 rad/s",
+        "five balls that touch",
+        "150 rad/s, from 30 degrees: tilt",
+    ],
+)
+def test_small_riding_bouncing_and_spinning_bodies_keep_the_tolerances_of_the_preview(name: str) -> None:
+    (case,) = [case for case in MEASURES if name in f"{case.group}: {case.name}"]
+    file = File(METERS)
+    case.fill(file)
+    assert case.value(moved(world_of(file, engine="mujoco"), case)) == pytest.approx(case.expected, abs=case.tolerance)
+
+
+@needs_mujoco
+@pytest.mark.parametrize("engine", ["preview", "mujoco"])
+def test_a_hand_at_the_last_link_of_a_servo_is_as_strong_as_all_that_the_servo_holds_is_heavy(engine: str) -> None:
+    """3 kg and 0.1 kg at 1 m: a spring of 3 Hz for 3.1 kg against one of 500 N m/rad, with 0.2 m to go."""
+    file = File(METERS)
+    file.gravity = (0.0, 0.0, 0.0)
+    file.add(
+        file.body("Arm", (0.5, 0, 0), size=(1.0, 0.05, 0.05), mass=3.0, collides=False),
+        file.body("Tip", (1.0, 0, 0), size=(0.05, 0.05, 0.05), mass=0.1, collides=False),
+        file.joint("Servo", "Revolute", "", f"{W}/Arm", pos1=(-0.5, 0, 0), axis="Z",
+                   drives={"angular": {"stiffness": 500.0, "damping": 50.0}}),
+        file.joint("Weld", "Fixed", f"{W}/Arm", f"{W}/Tip", pos0=(0.5, 0, 0)),
+    )  # fmt: skip
+    world = world_of(file, engine=engine)
+    number = world.grab(f"{W}/Tip", (1.0, 0.0, 0.0))
+    world.move_grab(number, np.array([1.0, 0.2, 0.0]))
+    run(world, 3.0)
+    spring = 3.1 * (2.0 * math.pi * 3.0) ** 2
+    assert world.positions[world.index(f"{W}/Tip"), 1] == pytest.approx(0.2 * spring / (spring + 500.0), rel=0.05)
+
+
+@needs_mujoco
+def test_more_steps_for_what_is_small_or_swings_fast_do_not_run_ahead_of_time() -> None:
+    """A cube of 2 mm and a load of 5 kg on a link of 10 g fall as far as all else, by g t^2 / 2."""
+    file = File(METERS)
+    file.add(
+        file.body("Tiny", (0, 0, 5), size=(0.002, 0.002, 0.002), mass=1e-5),
+        file.body("Link", (1, 0, 5), size=(0.02, 0.02, 0.2), mass=0.01, collides=False),
+        file.body("Load", (1, 0, 4.5), size=(0.1, 0.1, 0.1), mass=5.0, collides=False),
+        file.joint("Hang", "Revolute", f"{W}/Link", f"{W}/Load", pos0=(0, 0, -0.1), pos1=(0, 0, 0.4), axis="Y"),
+    )
+    world = world_of(file, engine="mujoco")
+    assert world.spaces[0].substeps > 10
+    start = world.positions[:, 2].copy()
+    run(world, 0.5)
+    assert start - world.positions[:, 2] == pytest.approx([0.5 * 9.81 * 0.25] * 3, rel=0.02)

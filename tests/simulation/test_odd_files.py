@@ -140,3 +140,38 @@ def Physics{kind}Joint "Joint" (prepend apiSchemas = ["PhysicsDriveAPI:{drive}"]
     assert status == 0 and all(math.isfinite(part) for place in found["/Door"] for part in place)
     if "timeSamples" not in limit:
         assert cli.main(["validate", str(tmp_path / "odd.usda")]) == 1  # an error names it
+
+
+@pytest.mark.parametrize("kind", ["Capsule", "Cylinder", "Cone", "Sphere"])
+def test_a_radius_that_is_zero_to_the_solver_is_left_out_of_the_run(tmp_path, kind):
+    """It divides by the radius of what rolls."""
+    bone = "" if kind == "Sphere" else 'double height = 30\n    uniform token axis = "X"'
+    status, found = simulated(tmp_path, f'''
+def Cube "Floor" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {{
+    float3 xformOp:scale = (10, 10, 1)
+    uniform token[] xformOpOrder = ["xformOp:scale"]
+}}
+def Cube "Crate" {BODIES} {{
+    double3 xformOp:translate = (0, 0, 2.01)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+    def {kind} "Bone" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {{
+        double radius = 1e-310
+        {bone}
+        double3 xformOp:translate = (0, 0, -1)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }}
+}}
+''')  # fmt: skip
+    assert status == 0 and found["/Crate"][-1][2] == pytest.approx(2.0, abs=0.02)
+
+
+def test_a_time_that_is_no_number_is_refused_before_usd_crashes_on_it(tmp_path, capsys):
+    """Behind samples of other attributes, in which it is not found."""
+    status, _ = simulated(tmp_path, f'''
+def Cube "Crate" {BODIES} {{
+    custom double first.timeSamples = {{ 1: 1, 2: 2 }}
+    custom double second.timeSamples = {{ nan: 1 }}
+}}
+''')  # fmt: skip
+    assert status == 1
+    assert "'odd.usda' has a time sample of /Crate.second at a time that is no number" in capsys.readouterr().err

@@ -20,7 +20,6 @@ def cases() -> list[Any]:
 
 #: Where MuJoCo does not agree, and why.
 OF_MUJOCO = {
-    "chain50_100kg": "fifty light ball joints under 100 kg gain energy until the scene is stopped, which is said",
     "chain60": "two chains of 60 ball joints that meet gain energy until the scene is stopped",
     "ragdoll_stairs": "a limb still rocks at the end",
     "wheeled_robot": "wheels that are dragged sideways grip more: it turns by 50 instead of 170 degrees",

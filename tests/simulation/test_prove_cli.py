@@ -13,7 +13,8 @@ from xml.etree import ElementTree
 import pytest
 from usdphys_ext.usdphys_addon.cli import main
 from usdphys_ext.usdphys_addon.proving import runs
-from usdphys_ext.usdphys_addon.simulation.engine import programs
+from usdphys_ext.usdphys_addon.simulation.engine import PYTHONS, others
+from usdphys_ext.usdphys_addon.simulation.engines import pipe
 from usdphys_ext.usdphys_addon.system import blender
 
 from .author import METERS
@@ -25,7 +26,7 @@ LONG = ["--budget", "5000", "--seconds", "0.5"]
 
 @pytest.fixture(autouse=True)
 def _no_other_engines(monkeypatch: pytest.MonkeyPatch) -> None:
-    for row in programs().values():
+    for row in others().values():
         monkeypatch.delenv(row.variable, raising=False)
 
 
@@ -47,8 +48,10 @@ def test_a_clean_asset_has_status_0_and_a_certificate_as_json_and_junit(door: Pa
     assert root.get("failures") == "0"
     # What this Python cannot try, it says.
     left_out = [check["message"] for check in table["checks"] if check["status"] == "skipped"]
-    assert [message for message in left_out if "need Blender" not in message] == []
-    assert len(left_out) == int(root.get("skipped", "")) == (not blender.is_here())
+    assert [message for message in left_out if "need Blender" not in message] == [
+        "Nothing is said of engines that are not here: PhysX, Newton, Havok."
+    ]
+    assert len(left_out) == int(root.get("skipped", "")) == 1 + (not blender.is_here())
     assert table["digest"][:12] in capsys.readouterr().out
 
 
@@ -100,7 +103,8 @@ def test_the_digest_travels_in_the_custom_data_of_a_layer_over_the_asset(door: P
         (["--json", "out.xml"], 2, "must end with .json"),
         (["--against", "nothing.usda"], 1, "does not exist"),
         (["--expect", "nothing.toml"], 1, "does not exist"),
-        (["--engine-python", "havok=python"], 2, "must be ENGINE=PYTHON"),
+        (["--engine-python", "unreal=python"], 2, "must be ENGINE=PYTHON"),
+        (["--engine-python", "havok=/nowhere"], 1, "has no package @babylonjs/havok"),
         (["--engine-python", "physx=/nowhere/python"], 1, "is not a program"),
         (["--budget", "0"], 2, "greater than zero"),
     ],
@@ -146,6 +150,59 @@ def test_an_engine_in_another_python_runs_the_asset_and_the_joints_and_its_diffe
     assert "in PhysX" in capsys.readouterr().out
     joints = [check for check in checks if check["section"] == "joints" and check["status"] == "differs"]
     assert {check["data"]["engine"] for check in joints} == {"physx"}
+
+
+#: Stands for Node.js and Havok, in which nothing moves: it answers requests, and steps nothing.
+STILL = """#!{python}
+import sys
+sys.path.insert(0, {engines!r})
+import pipe
+
+class Scene(pipe.Scene):
+    def build(self, header, arrays):
+        self.states = {{"states": arrays["states"]}}
+        return {{"bodies": header["bodies"], "takes": [], "joints": []}}, self.states
+
+    def step(self, header, arrays):
+        return {{}}, self.states
+
+assert sys.argv[2:] == ["--live", {modules!r}], sys.argv
+sys.exit(pipe.serve(Scene))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in is a script with a first line")
+def test_an_engine_that_answers_requests_runs_the_asset_and_its_difference_is_told(
+    door: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node, modules = door.with_name("node"), door.with_name("node_modules")
+    (modules / "@babylonjs" / "havok").mkdir(parents=True)
+    folder = str(Path(pipe.__file__).parent)
+    node.write_text(STILL.format(python=sys.executable, engines=folder, modules=str(modules)), encoding="utf-8")
+    node.chmod(node.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", str(node.parent), prepend=os.pathsep)
+    turning = "vector3f physics:angularVelocity = (0, 0, 60)\n float physics:mass"
+    door.write_text(door.read_text(encoding="utf-8").replace("float physics:mass", turning, 1), encoding="utf-8")
+    proof, before = door.with_suffix(".json"), dict(PYTHONS)
+    assert main(["prove", str(door), "--engine-python", f"havok={modules}", "--json", str(proof), *LONG]) == 0
+    assert before == PYTHONS
+    checks = json.loads(proof.read_text(encoding="utf-8"))["checks"]
+    (found,) = [check for check in checks if check["section"] == "engines" and check["name"] == "havok"]
+    assert (found["status"], found["path"]) == ("differs", "/World/Leaf")
+    assert [cause["attribute"] for cause in found["causes"]] == ["physics:angularVelocity"]
+    joints = [check for check in checks if check["section"] == "joints" and check["status"] == "differs"]
+    assert {check["data"]["engine"] for check in joints} == {"havok"}
+    absent = next(check["message"] for check in checks if check["name"] == "absent")
+    assert absent.endswith(": PhysX, Newton.")
+
+
+def test_without_node_havok_is_skipped_and_how_to_get_it_is_said(
+    door: Path, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (door.parent / "@babylonjs" / "havok").mkdir(parents=True)
+    monkeypatch.setenv("PATH", str(door.parent))
+    assert main(["prove", str(door), "--engine-python", f"havok={door.parent}", *LONG]) == 0
+    assert "Havok: Havok needs Node.js; install it" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in is a script with a first line")

@@ -136,6 +136,21 @@ def test_frames_of_bodies_are_made_alike_and_what_is_said_in_them_with_it() -> N
             assert np.allclose(was.resolved(field), now.resolved(field), atol=1e-6), (name, field)
 
 
+def test_the_frame_of_a_body_that_is_scaled_to_nothing_stays() -> None:
+    one, other = (model_of(stage_of(DEMOS["chain"](METERS))) for _ in range(2))
+    path = f"{W}/Link1"
+    for model in (one, other):
+        prim = model.prims[path]
+        for name, value in list(prim.schemas.items()):
+            if isinstance(value, usd_physics.MassAPI):
+                del prim.schemas[name]
+        mass = usd_physics.MassAPI(mass=1.0, center_of_mass=(0.0, 0.0, 0.0), diagonal_inertia=(1.0, 1.0, 1.0))
+        prim.schemas[usd_physics.MassAPI.usd_name] = mass
+    one.prims[path].world = one.prims[path].world @ np.diag([1.0, 1.0, 0.0, 1.0])
+    back = trips.rebased(one, other)
+    assert np.array_equal(back.prims[path].world, other.prims[path].world)
+
+
 def test_two_models_that_are_balanced_are_told_apart_where_gravity_leans() -> None:
     """A pendulum that stands upright without moving, with its centre of mass on the other side."""
 
@@ -183,3 +198,36 @@ def test_velocities_of_bodies_which_mjcf_does_not_have_are_named_as_such(tmp_pat
     assert check.status == "differs"
     assert "physics:velocity" in {cause.attribute for cause in check.causes}
     assert "which bodies of MJCF do not have" in check.message
+
+
+def test_what_a_format_says_of_a_name_with_a_dot_is_about_the_prim_without_it() -> None:
+    model = model_of(stage_of(DEMOS["door"](METERS)))
+    for word, is_about in (("'Hin.ge'", False), ("'Hinge'", True)):
+        issue = Issue("MjcfNotSaid", "warning", "", "", f"It has no drive of joints: that of {word} is left out.", "")
+        assert trips.is_about(model, issue, f"{W}/Hinge") == is_about
+    model = model.renamed({f"{W}/Hinge": f"{W}/Hin_ge"})
+    issue = Issue("MjcfNotSaid", "warning", "", "", "It has no drive of joints: that of 'Hin.ge' is left out.", "")
+    assert trips.is_about(model, issue, f"{W}/Hin_ge")
+
+
+def test_a_body_that_is_locked_to_the_world_may_be_a_part_of_it_after_the_trip() -> None:
+    """As MJCF has the base of an arm; what the joint to it said is said otherwise then."""
+
+    def grounded(model: Any) -> Any:
+        base = model.prims[f"{W}/Base"]
+        own = (usd_physics.RigidBodyAPI, usd_physics.MassAPI)
+        base.schemas = {name: value for name, value in base.schemas.items() if not isinstance(value, own)}
+        del model.prims[f"{W}/Fix"]
+        return model
+
+    assert [check.status for check in tripped("arm", grounded)] == ["pass"]
+    one = model_of(stage_of(DEMOS["arm"](METERS)))
+    one.prims[f"{W}/Base"].add(usd_physics.ArticulationRootAPI())
+    found = trips.grounded(one, grounded(one.copied()))
+    assert f"{W}/Base" not in found.bodies
+    assert f"{W}/Fix" not in found.prims
+    assert found.prims[f"{W}/Shoulder"].get(usd_physics.ArticulationRootAPI) is not None
+    pairs = found.prims[f"{W}/Upper"].get(usd_physics.FilteredPairsAPI)
+    assert pairs is not None and pairs.filtered_pairs == (f"{W}/Base",)
+    # What is a body there as well stays one.
+    assert f"{W}/Base" in trips.grounded(one, one).bodies

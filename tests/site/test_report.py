@@ -145,7 +145,7 @@ def test_the_page_is_drawn_in_every_window_without_an_error_or_a_request(
 def test_what_is_wrong_stands_first_with_its_cause(browser: Browser, small: Path) -> None:
     found = opened(browser, small)
     row = found.page.locator("#verdicts tbody tr").first.inner_text()
-    assert "failed" in row
+    assert "wrong" in row
     assert "physics:lowerLimit" in row
     found.page.close()
 
@@ -169,6 +169,24 @@ def test_overlays_and_engines_are_switched_and_the_slider_moves_the_bodies(brows
     assert page.locator("#now").inner_text().startswith("0.67")
     mark = page.locator("svg .now").first
     assert mark.get_attribute("x1") != mark.get_attribute("data-left")
+    page.close()
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_names_of_bodies_lie_within_the_picture_and_not_on_each_other(
+    browser: Browser, small: Path, window: str
+) -> None:
+    page = opened(browser, small, window).page
+    settle(page)
+    wide = page.evaluate("() => document.getElementById('canvas').width")
+    pixel = page.evaluate("() => window.devicePixelRatio")
+    boxes = page.evaluate("() => JSON.parse(document.getElementById('canvas').dataset.names)")
+    assert len(boxes) > 1
+    for number, (x, y, width) in enumerate(boxes):
+        assert x >= 0
+        assert x + width <= wide
+        for left, high, other in boxes[:number]:
+            assert x + width <= left or left + other <= x or abs(y - high) >= 14 * pixel
     page.close()
 
 

@@ -1,7 +1,23 @@
 """What only a window shows. Each test is one driver in drivers/."""
 
+import platform
+import zipfile
+
 import pytest
 import window
+
+
+@pytest.fixture
+def mujoco(script, tmp_path, monkeypatch):
+    """MuJoCo in the Python of the Blender with USD, as the extension of engines puts it there."""
+    build = script("build")
+    manifest = (build.ENGINES / build.MANIFEST).read_text(encoding="utf-8")
+    machine = {"x86_64": "linux-x64", "aarch64": "linux-arm64"}[platform.machine()]
+    (wheel,) = [name for name in build.wheels_of(manifest, machine) if "mujoco" in name and "cp313" in name]
+    build.fetch_wheels([wheel])
+    with zipfile.ZipFile(build.WHEELS / wheel) as archive:
+        archive.extractall(tmp_path / "engines")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "engines"))
 
 
 def test_physics_tab_draws_and_export_refuses_in_one_sentence(drive):
@@ -75,6 +91,14 @@ def test_space_plays_animation_and_physics_on_one_clock_and_frames_are_scrubbed(
     drive("timeline")
 
 
+def test_cached_frames_survive_closing_and_are_scrubbed_until_the_physics_changes(drive):
+    assert "CACHE SHOWN" in drive("cache")
+
+
+def test_assets_are_dragged_into_the_scene_appended_linked_and_duplicated_and_play(drive):
+    assert "LIBRARY USED" in drive("library")
+
+
 def test_a_folder_is_converted_while_the_window_stays_in_use_and_esc_stops(drive):
     log = drive("batch_files")
     assert "EDITED WHILE IT RAN" in log and "STOPPED BY ESC" in log
@@ -88,7 +112,7 @@ def test_settings_of_simulators_and_generic_joints_are_drawn(drive):
     drive("joint_settings")
 
 
-def test_every_panel_of_the_sidebar_draws_in_german_and_french(drive):
+def test_every_panel_of_the_sidebar_draws_in_german_french_japanese_and_chinese(drive):
     drive("words")
 
 
@@ -108,6 +132,7 @@ def test_the_dialog_of_blenders_gltf_exporter_has_the_physics_and_its_choices_co
 def test_a_robot_is_dropped_adjusted_undone_and_redone_in_one_step_posed_played_and_exported(drive):
     log = drive("robot", files=(window.ROOT / "scripts" / "robot.urdf",), usd=True)
     assert "ADJUSTED" in log and "UNDONE AND REDONE IN ONE STEP" in log and "EXPORTED AS IT CAME" in log
+    assert "ACTIONS arm from URDF: 2 of 2" in log
 
 
 @pytest.mark.skipif(not window.WITH_USD.exists(), reason="needs .venvs/bpy-5.2.3, a Blender with USD")
@@ -140,5 +165,30 @@ def test_a_search_shows_its_paths_and_esc_keeps_the_best(drive):
     assert "ESC KEPT THE BEST" in log and "CHOSEN" in log
 
 
+def test_the_cause_is_found_by_a_click_and_a_scene_is_proven_and_shared_in_the_window(drive, mujoco):
+    log = drive("cause", usd=True)
+    assert "PROVEN: " in log and "SHARED " in log
+    assert "CAUSE: Odd parts" in log
+
+
 def test_other_engines_run_beside_the_preview_and_are_drawn_painted_and_explained(drive):
     assert "BESIDE DRAWN" in drive("beside")
+
+
+ARM = """<mujoco model="arm"><default><geom rgba="0.8 0.5 0.2 1"/></default><worldbody>
+<body name="base"><geom type="box" size=".1 .1 .1" mass="5"/>
+<body name="upper" pos="0 0 .1"><joint name="lift" axis="0 1 0" range="-90 90" damping="0.1"/>
+<geom type="capsule" size=".04" fromto="0 0 .05 .3 0 .1" mass="1"/>
+<body name="hand" pos=".35 0 .1"><joint name="bend" axis="0 1 0" range="-90 90" damping="0.1"/>
+<geom type="box" size=".06 .04 .04" mass="0.3"/></body></body></body></worldbody><actuator>
+<position joint="lift" kp="30" dampratio="1"/><position joint="bend" kp="10" dampratio="1"/></actuator></mujoco>
+"""
+
+
+@pytest.mark.skipif(not window.WITH_USD.exists(), reason="needs .venvs/bpy-5.2.3, a Blender with USD")
+def test_a_model_of_mujoco_is_dropped_played_dragged_and_exported_in_three_formats(drive, mujoco, tmp_path):
+    folder = tmp_path / "robot"
+    folder.mkdir()
+    (folder / "arm.xml").write_text(ARM, encoding="utf-8")
+    log = drive("mujoco_robot", files=(folder,), usd=True)
+    assert "DRAGGED" in log and "joints [2, 2, 2]" in log

@@ -24,19 +24,23 @@ SECONDS = 900
 def build_zip(folder: Path) -> Path:
     """The extension for this platform."""
     done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "build.py", "--out", folder], capture_output=True, text=True, check=False
+        [sys.executable, ROOT / "scripts" / "build.py", "addon", "--out", folder],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return next(folder.glob("*-linux_x64.zip"))
 
 
 def make_locales(folder: Path) -> None:
-    """Let Blender know German and French. The tree has no words of Blender's own; the add-on brings its own."""
+    """Let Blender know the languages of the add-on, which brings its words. The tree has none of Blender itself."""
     folder.mkdir(parents=True)
-    languages = ["0:Automatic:DEFAULT", "1:English:en_US", "5:German:de_DE", "6:French:fr_FR"]
+    languages = ["0:Automatic:DEFAULT", "1:English:en_US", "5:German:de_DE", "6:French:fr_FR", "2:Japanese:ja_JP"]
+    languages.append("13:Simplified Chinese:zh_HANS")
     Path(folder, "languages").write_text("\n".join(languages) + "\n", encoding="utf-8")
     header = b"Content-Type: text/plain; charset=UTF-8\n"
-    for name in ("de", "fr"):
+    for name in ("de", "fr", "ja", "zh_HANS"):
         Path(folder, name, "LC_MESSAGES").mkdir(parents=True)
         # A catalogue of gettext with its header alone: magic, revision, one string, the tables, no hashes.
         words = (0x950412DE, 0, 1, 28, 36, 0, 44, 0, 44, len(header), 45)
@@ -47,7 +51,7 @@ def make_locales(folder: Path) -> None:
 def run(driver: str, extension_zip: Path, files: tuple[Path, ...] = (), *, usd: bool = False) -> str:
     """What a driver prints. Raises AssertionError where it fails or anything prints a traceback.
 
-    files: which it finds in /share. usd: in a Blender with USD.
+    files: which it finds in /share, and folders. usd: in a Blender with USD.
     """
     width, height = GEOMETRY
     ARTEFACTS.mkdir(parents=True, exist_ok=True)
@@ -55,7 +59,10 @@ def run(driver: str, extension_zip: Path, files: tuple[Path, ...] = (), *, usd: 
         shutil.copytree(HERE / "drivers", Path(share, "drivers"))
         shutil.copy(extension_zip, Path(share, "extension.zip"))
         for file in files:
-            shutil.copy(file, share)
+            if file.is_dir():
+                shutil.copytree(file, Path(share, file.name))
+            else:
+                shutil.copy(file, share)
         Path(share, "shots").mkdir()
         make_locales(Path(share, "locale"))
         patience = ["timeout", "-k", "10", str(SECONDS)]

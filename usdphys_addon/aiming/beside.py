@@ -140,7 +140,7 @@ def _portable(model: PhysicsModel) -> PhysicsModel:
                 mesh_loaded = Mesh(mesh_loaded.points, mesh_loaded.triangles)  # without what was derived from it
             loaded[id(mesh)] = partial(_same, mesh_loaded)
         prims[path] = replace(prim, schemas=known, mesh=None if mesh is None else loaded[id(mesh)])
-    return replace(model, prims=prims, locate=None)
+    return replace(model, prims=prims, locate=None, seen=None)
 
 
 def _class_of(name: str) -> type[schema.Schema] | None:

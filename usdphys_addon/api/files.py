@@ -50,6 +50,7 @@ class ExportOptions(TypedDict, total=False):
     instanceable: bool
     runtimes: bool
     physx_attributes: bool
+    materialx: bool
     ros_package: str
 
 
@@ -127,7 +128,7 @@ def export(
     up_axis: Literal["Y", "Z"] | None = None, hierarchy: Hierarchy | None = None, animation: bool = False,
     strict: bool = False, form: SceneForm = "auto", physics_only: bool = False, collection: str = "",
     layers: bool = False, instanceable: bool = False, runtimes: bool = False, physx_attributes: bool = False,
-    ros_package: str = "",
+    materialx: bool = False, ros_package: str = "",
 ) -> FileReport:  # fmt: skip
     """Write the open scene to a USD, glTF, URDF or .blend file, by the end of its name. None: as the scene is set.
 
@@ -136,8 +137,8 @@ def export(
     nothing where the checks find errors. form: of an imported scene: a "copy" of its file with the edits, a "layer"
     with the edits alone, one "flat" file, or "composed" by Blender. physics_only: of the edits, those of the physics.
     collection: only its objects. layers: an asset of layers. instanceable: its meshes are instances. runtimes: variants
-    for PhysX, Newton and MuJoCo. physx_attributes: settings of Newton as attributes of PhysX, too. ros_package: of a
-    URDF.
+    for PhysX, Newton and MuJoCo. physx_attributes: settings of Newton as attributes of PhysX, too. materialx: networks
+    of MaterialX, too. ros_package: of a URDF.
 
     The file is replaced when it is complete. Raises UsageError for an option that has no effect on this kind of file,
     OutputError for a file that cannot be written, ValidationFailedError for errors in the scene.
@@ -145,7 +146,7 @@ def export(
     options = formats.WriteOptions(
         meters_per_unit, kilograms_per_unit, up_axis, hierarchy, animation=animation, strict=strict, form=form,
         physics_only=physics_only, collection=collection, layers=layers, instanceable=instanceable,
-        runtimes=runtimes, physx_attributes=physx_attributes, ros_package=ros_package,
+        runtimes=runtimes, physx_attributes=physx_attributes, materialx=materialx, ros_package=ros_package,
     )  # fmt: skip
     context = blender.require("export")
     file = str(path)

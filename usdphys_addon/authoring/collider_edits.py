@@ -23,7 +23,6 @@ from ..core.primitives import Primitive
 from ..core.schemas import usd_geom
 from ..core.steps import Steps
 from ..simulation import convex_parts
-from ..simulation.engine import preview_engine
 
 #: Values of a collider's `shape` by their schema.
 _SHAPE_OF = {kind: shape for shape, kind in props.GPRIM_SHAPES.items()}
@@ -41,7 +40,7 @@ _IN_SPACE = ("center_of_mass", "diagonal_inertia", "principal_axes")
 class EditCounts:
     """count: colliders made or changed. body: name of the body. replaced: objects removed. notes: sentences.
 
-    fits: of each decomposition, how well its parts fit.
+    fits: of each decomposition, how well its parts fit. suggested: how many parts errors need.
     """
 
     count: int = 0
@@ -49,6 +48,7 @@ class EditCounts:
     replaced: int = 0
     notes: list[str] = field(default_factory=list)
     fits: list[str] = field(default_factory=list)
+    suggested: list[str] = field(default_factory=list)
 
 
 # --------------------------------------------------------------------------- selection
@@ -383,20 +383,19 @@ class _Part:
 
 def make_collider_objects(
     context: Context, objects: Sequence[Object], kind: str, *, margin: float = 0.0, axis: str = "AUTO",
-    turned: bool = False,
-    most: int = 16, replace: bool = True,
+    turned: bool = False, replace: bool = True,
 ) -> EditCounts:  # fmt: skip
     """Make collider objects, drawn as wires, below the visible objects.
 
-    kind: one of `fitting.PRIMITIVE_KINDS`, "HULL" or "DECOMPOSITION". margin: Blender units. axis: of a primitive, or
-    AUTO. turned: allow primitives that are not aligned with the object. most: largest number of convex parts. replace:
-    remove collider objects of an earlier call. Raises InputError and MissingDependencyError before anything is changed.
+    kind: one of `fitting.PRIMITIVE_KINDS`, or "HULL". margin: Blender units. axis: of a primitive, or AUTO. turned:
+    allow primitives that are not aligned with the object. replace: remove collider objects of an earlier call. Raises
+    InputError before anything is changed.
     """
     outcome = EditCounts()
     planned = []
     for obj, surface, world in _with_surface(context, objects, outcome):
         seen = surface.moved(fitting.stretch(world))
-        planned.append((obj, world, _parts_of(obj, seen, kind, margin, axis, turned and _keeps(world), most)))
+        planned.append((obj, world, _parts_of(obj, seen, kind, margin, axis, turned and _keeps(world))))
     _make(context, planned, replace, outcome)
     return outcome
 
@@ -415,34 +414,27 @@ def decompose_steps(
     scale = float(context.scene.unit_settings.scale_length) or 1.0
     for obj, surface, world in _with_surface(context, objects, outcome):
         try:
-            parts, misfit = yield from convex_parts.split(surface.moved(fitting.stretch(world)), wanted)
+            parts, misfit, fewest = yield from convex_parts.split(surface.moved(fitting.stretch(world)), wanted)
+        except MissingDependencyError as error:
+            raise MissingDependencyError(
+                f"The decomposition needs the physics engine, which is missing ({error.__cause__}); install the zip of "
+                "the extension for this platform."
+            ) from error
         except InputError as error:
-            raise InputError(f"'{obj.name}' cannot be decomposed: {error}".rstrip(".") + ".") from error
+            reason = str(error).rstrip(".")
+            raise InputError(f"'{obj.name}' cannot be decomposed: {reason}.") from error
         fits = misfit._replace(distance=misfit.distance * scale)
         outcome.fits.append(f"'{obj.name}': {convex_parts.described(parts, fits)}")
+        outcome.suggested.append(convex_parts.suggested(fewest))
         grown = [fitting.hull(part.points, margin) or part for part in parts] if margin else parts
         planned.append((obj, world, [_Part(surface=part) for part in grown]))
     _make(context, planned, replace, outcome)
     return outcome
 
 
-def _parts_of(obj: Object, seen: Surface, kind: str, margin: float, axis: str, turned: bool, most: int) -> list[_Part]:
+def _parts_of(obj: Object, seen: Surface, kind: str, margin: float, axis: str, turned: bool) -> list[_Part]:
     if kind in fitting.PRIMITIVE_KINDS:
         return [_Part(fitting.contain(seen.points, [kind], axis=axis, turned=turned, margin=margin))]
-    if kind == "DECOMPOSITION":
-        try:
-            engine = preview_engine()
-        except MissingDependencyError as error:
-            raise MissingDependencyError(
-                f"The decomposition needs the physics engine, which is missing ({error.__cause__}); install the zip of "
-                "the extension for this platform."
-            ) from error
-        try:
-            pieces = engine.decompose(seen, most)
-        except InputError as error:
-            raise InputError(f"'{obj.name}' cannot be decomposed: {error}.") from error
-        hulls = [fitting.hull(part.points, margin) or part for part in pieces]
-        return [_Part(surface=part) for part in hulls]
     whole = fitting.hull(seen.points, margin)
     if whole is None:
         raise InputError(f"'{obj.name}' is flat and has no convex hull; choose a box.")

@@ -10,16 +10,17 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from .mesh import corners_of, points_of, sizes_of
+
 #: Number of vertices, and (corners of a face, number of such faces) in the order of the triangles of a file.
 Faces = tuple[int, tuple[tuple[int, int], ...]]
 
 
 def faces_of(mesh: bpy.types.Mesh) -> Faces:
     """The faces of a mesh in the order in which Blender's glTF exporter writes them: by material, then as they are."""
-    sizes, slots = np.empty(len(mesh.polygons), np.int32), np.empty(len(mesh.polygons), np.int32)
-    mesh.polygons.foreach_get("loop_total", sizes)
+    slots = np.empty(len(mesh.polygons), np.int32)
     mesh.polygons.foreach_get("material_index", slots)
-    sizes = sizes[np.argsort(slots, kind="stable")]
+    sizes = sizes_of(mesh)[np.argsort(slots, kind="stable")]
     starts = np.flatnonzero(np.diff(sizes, prepend=-1))
     counts = np.diff(starts, append=len(sizes))
     runs = tuple((int(sizes[start]), int(count)) for start, count in zip(starts, counts, strict=True))
@@ -34,11 +35,8 @@ def join(mesh: bpy.types.Mesh, faces: Faces) -> bool:
     if not is_valid or len(mesh.polygons) != triangulated or len(mesh.loops) != 3 * triangulated:
         return False
     sizes = np.concatenate([np.full(count, size, np.int64) for size, count in runs]) if runs else np.zeros(0, np.int64)
-    points = np.empty(len(mesh.vertices) * 3, np.float32)
-    mesh.vertices.foreach_get("co", points)
-    corners = np.empty(len(mesh.loops), np.int32)
-    mesh.loops.foreach_get("vertex_index", corners)
-    _, first, places = np.unique(points.reshape(-1, 3), axis=0, return_index=True, return_inverse=True)
+    corners = corners_of(mesh)
+    _, first, places = np.unique(points_of(mesh), axis=0, return_index=True, return_inverse=True)
     places = places.reshape(-1)
     merged = len(mesh.vertices) != wanted
     if merged and len(first) != wanted:

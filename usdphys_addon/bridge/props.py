@@ -592,6 +592,15 @@ PreviewProperties = make_group(
             description="Play by the clock although something of the simulation is animated: it stays as it is at the "
             "current frame",
         ),
+        "marks_contacts": bpy.props.BoolProperty(
+            name="Mark Contacts",
+            description="Bakes set markers in the timeline where bodies hit something, as they do where joints break",
+        ),
+        "least_impulse": bpy.props.FloatProperty(
+            name="From Impulse (N s)", default=1.0, min=0.0, soft_max=100.0, precision=2,
+            description="Impulse of a contact, along its normal, from which on it is marked (N s): a kilogram that "
+            "falls by 5 cm has 1",
+        ),
         # True while the objects hold simulated poses, so that undo steps with such poses are recognised.
         "is_running": bpy.props.BoolProperty(options={"HIDDEN"}),
     },

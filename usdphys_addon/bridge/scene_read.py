@@ -7,6 +7,7 @@ Paths are those that Blender's USD exporter is expected to give; `exchange.usd_e
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -29,6 +30,7 @@ from .identity.names import SourcePaths, prim_name
 from .placements import Placement, ScenePlacements
 from .reading import DEFAULT_ROOT, ReadingContext, SceneReading
 from .roles import is_animated, is_body, is_moved
+from .seen_read import seen_of
 from .stored import stamps
 
 
@@ -75,6 +77,7 @@ def read_steps(
     context.animated.resolve(result.model.prims.values())
     result.animated = animated.AnimatedValues(context.animated.sources, context.meters)
     result.model.animated = result.animated.samples()
+    result.model.seen = partial(seen_of, context.placements.all, context.meters, frozenset(result.model.bodies))
     result.placements = context.placements.all
     result.paths_are_certain = context.placements.are_certain and not context.scene.usdphys.source.filepath
     return result
@@ -237,10 +240,11 @@ class SceneReader:
             prim = self.context.model.add(Prim(path, "PhysicsScene", is_xformable=False, label=item.name))
             prim.add(self.context.properties.read(item, usd_physics.PhysicsScene))
             vendor_rows.read_vendor(self.context, item, prim, "scene")
-        # A file that had no physics scene is written back without one.
-        if not self.context.scene_paths and not self.context.scene.usdphys.source.filepath:
+        gravity = animated.gravity_of(self.context.scene, self.context.meters)
+        # A file that had no physics scene is written back without one, unless Blender's scene has a gravity of its own.
+        is_edited = gravity.gravity_magnitude is not None
+        if not self.context.scene_paths and (is_edited or not self.context.scene.usdphys.source.filepath):
             path = self.context.made_path("PhysicsScene", "physics scene")
-            gravity = animated.gravity_of(self.context.scene, self.context.meters)
             self.context.model.add(Prim(path, "PhysicsScene", is_xformable=False)).add(gravity)
             self.context.animated.note_gravity(self.context.scene, gravity)
         self.context.animated.resolve(self.context.model.prims.values())

@@ -76,6 +76,11 @@ def is_instance(obj: Object) -> bool:
     return obj.instance_type == "COLLECTION" and obj.instance_collection is not None
 
 
+def held_by(obj: Object) -> list[Object]:
+    """The objects that an instance shows, those of nested instances too; empty for what is no instance."""
+    return list(_shown(obj.instance_collection)) if is_instance(obj) else []
+
+
 def _shown(collection: Collection | None) -> Iterator[Object]:
     """The objects that instances of a collection show, those of nested instances too."""
     for obj in _own(collection):

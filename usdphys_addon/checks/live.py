@@ -126,7 +126,9 @@ def _base(scene_name: str, view_layer: ViewLayer) -> _Base:
 def _visible(view_layer: ViewLayer) -> frozenset[str] | None:
     if len(view_layer.objects) > MAX_OBJECTS:
         return None
-    return frozenset(obj.name for obj in view_layer.objects if obj.visible_get(view_layer=view_layer))
+    # An object that a script has just removed is None until Blender updates the layer.
+    there = (obj for obj in view_layer.objects if obj is not None)
+    return frozenset(obj.name for obj in there if obj.visible_get(view_layer=view_layer))
 
 
 def _is_due(scene_name: str) -> bool:

@@ -21,10 +21,15 @@ from ..bridge.collider_shapes import ColliderShapes
 from ..bridge.placements import Placement, ScenePlacements
 from ..bridge.reading import DEFAULT_ROOT, ReadingContext, SceneReading
 from ..bridge.scene_read import SceneReader
+from ..bridge.seen_read import add_seen
 from ..core import clock, joint_kinds, paths, validate
+from ..core.model import Mesh
 from ..core.primitives import Primitive
+from ..core.rules import colliders as collider_rules
 from ..core.rules import scene_setup
 from ..core.rules.base import RULES, Facts, Issue, Rule, Severity, Target
+from ..core.schemas import usd_physics
+from ..core.seen import SeenBounds
 from ..system.collector import gc_paused
 from .fixes import FIXES
 from .report import MAX_JOINTS, FoundIssue, Report, TooLargeError
@@ -265,10 +270,23 @@ class Check:
             raise TooLargeError(f"More than {MAX_JOINTS} joints: checked on demand")
         points: dict[str, Any] = {}
         bounds: dict[str, Any] = {}
-        for _ in self._read_points(context, reader, points, bounds):
+        hulls: dict[str, Mesh] = {}
+        for _ in self._read_points(context, reader, points, bounds, hulls):
             yield
-        facts = Facts(context.model, "usd", "nested", check_geometry=False, points=points, bounds=bounds)
+        seen = SeenBounds(context.model.bodies)
+        yield from add_seen(context.placements.all, context.meters, seen)
+        facts = Facts(
+            context.model,
+            "usd",
+            "nested",
+            check_geometry=False,
+            points=points,
+            bounds=bounds,
+            hulls=hulls,
+            seen=seen.found,
+        )
         yield
+        yield from collider_rules.prepare(facts)
         yield from scene_setup.prepare(facts)
         targets = _targets(self.objects.scene)
         for rule in RULES:
@@ -285,9 +303,13 @@ class Check:
             yield
 
     def _read_points(
-        self, context: ReadingContext, reader: SceneReader, points: dict[str, Any], bounds: dict[str, Any]
+        self, context: ReadingContext, reader: SceneReader, points: dict[str, Any], bounds: dict[str, Any],
+        hulls: dict[str, Mesh],
     ) -> Iterator[None]:  # fmt: skip
-        """Vertices of small meshes that collide, for the rules about overlaps and sizes; bounds of the others."""
+        """Vertices of small meshes that collide, for the rules about overlaps and sizes; bounds of the others.
+
+        hulls: gets the meshes of those that collide as their hulls.
+        """
         meters = context.model.units.meters_per_unit
         colliders = context.model.colliders
         for place in reader.physical:
@@ -297,6 +319,11 @@ class Check:
             data: Any = place.evaluated.data
             if len(data.vertices) <= DENSE_VERTICES:
                 points[path] = meshes.vertices_of(place.evaluated) * meters
+                settings = colliders[path].get(usd_physics.MeshCollisionAPI)
+                if settings is not None and settings.approximation == "convexHull":
+                    surface = meshes.triangles_of(data, meters)
+                    if surface is not None:
+                        hulls[path] = surface
             else:
                 bounds[path] = np.array(place.evaluated.bound_box, float) * meters
             yield

@@ -249,6 +249,10 @@ def _frame_rate(text: str) -> float:
     return value
 
 
+def _not_negative(text: str) -> float:
+    return 0.0 if text == "0" else _positive(text)
+
+
 def _positive(text: str) -> float:
     try:
         value = float(text)
@@ -278,5 +282,5 @@ def _air(text: str) -> Air:
 #: Types of arguments, by their name in arguments.toml.
 _TYPES: dict[str, Callable[[str], Any]] = {
     "count": _count, "unit": _unit, "patience": _patience, "retries": _retries, "frame_rate": _frame_rate,
-    "positive": _positive, "int": int, "air": _air, "share": share,
+    "positive": _positive, "not_negative": _not_negative, "int": int, "air": _air, "share": share,
 }  # fmt: skip

@@ -139,7 +139,8 @@ def _write_options(options: argparse.Namespace) -> formats.WriteOptions:
         options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
         animation=options.animation, strict=options.strict, form=options.form, physics_only=options.physics_only,
         collection=options.collection, layers=options.layers, instanceable=options.instanceable,
-        runtimes=options.runtimes, physx_attributes=options.physx_attributes, ros_package=options.ros_package.strip(),
+        runtimes=options.runtimes, physx_attributes=options.physx_attributes, materialx=options.materialx,
+        ros_package=options.ros_package.strip(),
     )  # fmt: skip
 
 
@@ -153,6 +154,8 @@ def _conversion_without_blender(
     assert known is not None  # as Blender is not here
     if options.from_rigid_bodies:
         blender.require("--from-rigid-bodies")
+    if options.thumbnail:
+        blender.require("--thumbnail")
     for name in formats.set_names(wanted):
         if name not in known.heeds and (name, getattr(wanted, name)) not in _PLAIN:
             blender.require(_flag_of(options, name))
@@ -185,6 +188,10 @@ def _convert_in_blender(
         assert target.write is not None  # as `check_conversion` says
         with console.without_scratch_names():
             result = target.write(options.output, wanted)
+            if options.thumbnail:
+                from ..exchange import thumbnail
+
+                result.issues += thumbnail.write(bpy.context, Path(options.output).absolute())
     counts = {**({"edited prims": result.edited} if result.edited else {}), **result.counts}
     return result.issues, counts, result.changed
 
@@ -223,6 +230,8 @@ def _check_convert_options(options: argparse.Namespace, target: Format, wanted: 
         raise UsageError("--pack-source keeps the input in a .blend file; end OUT with .blend, or leave it out.")
     if options.isaac_robot and (target is not formats.USD or Path(options.output).suffix.lower() == ".usdz"):
         raise UsageError("--isaac-robot is for USD files that are no package; end OUT with .usda or .usdc.")
+    if options.thumbnail and target is not formats.USD:
+        raise UsageError("--thumbnail is for USD files; end OUT with .usda, .usdc or .usdz, or leave it out.")
     if options.physics_only and options.form == "composed":
         raise UsageError("--physics-only is for edits of an imported file, and --composed writes no edits; drop one.")
     is_layer = options.form == "layer"

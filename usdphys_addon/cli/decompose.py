@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..core.words import counted
 from ..system.console import say
@@ -42,8 +42,12 @@ def decompose_file(options: argparse.Namespace) -> int:
     if options.method == "precise":
         parts.python_with_coacd(options.coacd_python)
 
+    fewest: list[dict[float, int]] = []
+
     def split(surface: Surface) -> tuple[list[Surface], Misfit]:
-        return finished(parts.split(surface, wanted))
+        made, misfit, numbers = finished(parts.split(surface, wanted))
+        fewest.append(numbers)
+        return made, misfit
 
     with folders_made(options, options.output):
         target = checked(Path(options.output), (options.file,))
@@ -54,13 +58,14 @@ def decompose_file(options: argparse.Namespace) -> int:
             )
     for sentence in left:
         tell_note(options, sentence, "usdphys: note: ")
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "mesh": one.mesh, "parts": one.count, "missing": round(one.misfit.missing, 4),
             "extra": round(one.misfit.extra, 4), "distance": round(one.misfit.distance, 6),
             "fits": not options.error or one.misfit.error <= options.error,
+            "fewest": {f"{error:.0%}": count for error, count in numbers.items()},
         }
-        for one in done
+        for one, numbers in zip(done, fewest, strict=True)
     ]  # fmt: skip
     if options.json:
         say(json.dumps(rows, allow_nan=False))
@@ -70,5 +75,7 @@ def decompose_file(options: argparse.Namespace) -> int:
             f"{row['mesh']}  parts={row['parts']}  missing={row['missing']:.1%}  added={row['extra']:.1%}  "
             f"distance={row['distance']:.3g} m" + ("" if row["fits"] else "  more than the error that is allowed")
         )
+        if row["fewest"]:
+            say("    the fewest for an error: " + ", ".join(f"{key} {count}" for key, count in row["fewest"].items()))
     summarise(options, f"{options.output}: convex parts for {counted(len(rows), 'collider')}")
     return 0

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import formats
 from ..core.words import counted
@@ -35,7 +36,7 @@ def diff_files(options: argparse.Namespace) -> int:
         with model_in(options.second, choices) as (second, _):
             listed = list(changes.changes(first, second, same_format=same))
     if options.json:
-        lines = [asdict(change) for change in listed]
+        lines = [_plain(asdict(change)) for change in listed]
         say(json.dumps({"first": options.first, "second": options.second, "differences": lines}, allow_nan=False))
         return 1 if listed else 0
     for change in listed:
@@ -45,6 +46,15 @@ def diff_files(options: argparse.Namespace) -> int:
             f"{options.first}, {options.second}: {counted(len(listed), 'difference') if listed else 'the same physics'}"
         )
     return 1 if listed else 0
+
+
+def _plain(value: Any) -> Any:
+    """A value with words in place of the numbers that JSON does not have, such as "nan"."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _hold_meshes(model: PhysicsModel) -> None:

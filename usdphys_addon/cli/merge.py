@@ -28,7 +28,10 @@ def merge_files(options: argparse.Namespace) -> int:
     with damage_refused(options.ours):
         base, ours, theirs = map(merge.read_layer, files)
         texts = [merge.text_in(file) for file in files]
-        layer, conflicts = merge.merge_layers(base, ours, theirs, options.favor)
+        try:
+            layer, conflicts = merge.merge_layers(base, ours, theirs, options.favor)
+        except RecursionError as error:
+            raise InputError("The files have values that are nested too deeply to be merged.") from error
     # The driver of git writes to OURS.
     target, inputs = Path(options.output), (options.ancestor, options.theirs)
     with folders_made(options, options.output), replacing(target, inputs=inputs) as scratch:

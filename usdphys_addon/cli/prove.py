@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .. import formats
 from ..core.errors import InputError, UsageError
 from ..core.words import counted
-from ..simulation.engine import programs
+from ..simulation.engine import PYTHONS, others
 from ..system.console import say, warn
 from ..system.files import checked, replacing, work_folder, write_text
 from . import junit
@@ -35,6 +35,8 @@ def prove_file(options: argparse.Namespace) -> int:
     targets = _targets(options, {"--json": ".json", "--junit": ".xml", "--stamp": ".usda"})
     if options.stamp and formats.format_of(options.file) is not formats.USD:
         raise UsageError("--stamp is for USD files; leave it out, or prove the USD file.")
+    from ..proving.certificate import FOUND
+
     with folders_made(options, *targets):
         for target in targets:
             checked(Path(target), [options.file])
@@ -50,7 +52,7 @@ def prove_file(options: argparse.Namespace) -> int:
     for line in () if options.quiet else certificate.lines():
         say(line)
     say(certificate.summary())
-    failing = certificate.having("fail", "differs") if options.strict else certificate.having("fail")
+    failing = certificate.having(*FOUND) if options.strict else certificate.having("fail")
     return 1 if failing else 0
 
 
@@ -123,6 +125,10 @@ def _index_of(options: argparse.Namespace, folder: Path) -> int:
 
 
 def _check(options: argparse.Namespace) -> None:
+    from ..proving.prove import SECTIONS
+
+    if unknown := set(getattr(options, "only", ())) - SECTIONS:
+        raise UsageError(f"'{min(unknown)}' is no section; choose one of {', '.join(sorted(SECTIONS))}.")
     formats.require_stage(options.file)
     formats.check_choices(options.file, choices_of(options))
     for name in (options.file, options.against, options.expect):
@@ -156,19 +162,26 @@ def _proof_of(options: argparse.Namespace) -> Iterator[tuple[Proof, Wish]]:
     place = Path(options.expect) if options.expect else expectations.beside(Path(options.file))
     expected = expectations.read(place) if place.is_file() else []
     pythons = _pythons(options)
-    with output_to_stderr(), _as_stage(options, source) as file:
+    with output_to_stderr(), _as_stage(options, source) as file, _used(pythons):
         with usd_read.damage_refused(file):
             stage = usd_read.open_stage(file)
             model = usd_read.read_stage(stage)
         wish = Wish(options.file, model, stage, options.budget, options.seconds, pythons, expected)
-        wish.trips = trips_of(file)
+        wish.sections = frozenset(getattr(options, "only", ())) or wish.sections
+        wish.trips = trips_of(file) if "rewrites" in wish.sections else {}
+        # Descriptions of robots have no pose to start in: all joints at zero is none.
+        wish.is_posed = source not in (formats.URDF, formats.SDF, formats.MJCF)
         if not options.against:
-            yield prove(wish), wish
+            with usd_read.damage_refused(file):
+                proof = prove(wish)
+            yield proof, wish
             return
         with model_in(options.against, choices_of(options)) as (other, issues):
             print_issues(options, issues, warn)
             wish.against, wish.against_words = _matched(model, other), f"in '{Path(options.against).name}'"
-            yield prove(wish), wish
+            with usd_read.damage_refused(file):
+                proof = prove(wish)
+            yield proof, wish
 
 
 @contextmanager
@@ -201,19 +214,31 @@ def _matched(model: PhysicsModel, other: PhysicsModel) -> PhysicsModel:
 
 
 def _pythons(options: argparse.Namespace) -> dict[str, str]:
-    """The Pythons of engines, by their key: those that are named, and those of the environment."""
+    """The Pythons or folders of engines, by their key: those that are named, and those of the environment."""
     from ..simulation.engines import external
 
     named: dict[str, str] = {}
     for text in options.engine_python:
         key, sign, python = text.partition("=")
-        if not sign or key not in programs():
-            raise UsageError(f"'{text}' must be ENGINE=PYTHON with one of {', '.join(programs())}.")
+        if not sign or key not in others():
+            raise UsageError(f"'{text}' must be ENGINE=PYTHON with one of {', '.join(others())}.")
         named[key] = external.python_of(key, python)
-    for key, row in programs().items():
+    for key, row in others().items():
         if key not in named and os.environ.get(row.variable):
             named[key] = external.python_of(key)
     return named
+
+
+@contextmanager
+def _used(pythons: dict[str, str]) -> Iterator[None]:
+    """Engines start by these while the block runs."""
+    before = dict(PYTHONS)
+    PYTHONS.update(pythons)
+    try:
+        yield
+    finally:
+        PYTHONS.clear()
+        PYTHONS.update(before)
 
 
 def _stamp(options: argparse.Namespace, certificate: Certificate) -> None:

@@ -17,7 +17,7 @@ from ..core.air import OFF
 from ..core.errors import InputError, OutputError, UsageError
 from ..core.units import SI, StageUnits, checked_frame_rate
 from ..core.words import counted
-from ..simulation.engine import ENGINES, PREVIEW, PYTHONS, Program, programs, solvers
+from ..simulation.engine import ENGINES, PREVIEW, PYTHONS, Ability, Program, programs, solvers
 from ..system.console import say, warn
 from ..system.files import (
     IMAGE_SUFFIXES,
@@ -59,6 +59,8 @@ def simulate_file(options: argparse.Namespace) -> int:
         vary.check_options(options)
     elif options.runs is not None or options.seed is not None:
         raise UsageError("--runs and --seed are for --vary; add it, or leave them out.")
+    if options.contacts is not None:
+        _check_contacts(options)
     before = dict(PYTHONS)
     try:
         with folders_made(options, options.out, options.json):
@@ -67,6 +69,13 @@ def simulate_file(options: argparse.Namespace) -> int:
         # --engine-python is for this run.
         PYTHONS.clear()
         PYTHONS.update(before)
+
+
+def _check_contacts(options: argparse.Namespace) -> None:
+    if not options.json or options.vary:
+        raise UsageError("--contacts goes into the poses of --json; add that, and leave out --vary.")
+    if Ability.TOUCHES not in ENGINES[options.engine].abilities:
+        raise UsageError(f"{ENGINES[options.engine].name} does not {Ability.TOUCHES}; leave out --contacts.")
 
 
 def _vary_into(options: argparse.Namespace, source: Format) -> int:
@@ -303,7 +312,7 @@ def _motion_of(options: argparse.Namespace, stage: Any, engine: str) -> StageMot
 
     return stage_motion.simulate_stage(
         stage, options.seconds, fps=options.fps, substeps=options.substeps, quality=options.quality,
-        with_loads=_wants_loads(options), engine=engine, air=options.air or OFF,
+        with_loads=_wants_loads(options), least_impulse=options.contacts, engine=engine, air=options.air or OFF,
     )  # fmt: skip
 
 
@@ -399,5 +408,6 @@ def _simulate_scene(options: argparse.Namespace, reading: SceneReading) -> tuple
     fps = options.fps or checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
     return scene_motion.simulate_scene(
         scene, reading.model, options.seconds, fps, substeps=options.substeps, quality=options.quality,
-        with_loads=_wants_loads(options), engine=options.engine, animated=reading.animated,
+        with_loads=_wants_loads(options), least_impulse=options.contacts, engine=options.engine,
+        animated=reading.animated,
     )  # fmt: skip

@@ -159,6 +159,8 @@ class PhysicsModel:
     animated: dict[Key, Samples] = field(default_factory=dict)
     #: Returns the world matrix of any prim of the stage by path, None if it does not exist. Set by `usd.read` only.
     locate: Callable[[str], Matrix | None] | None = None
+    #: Returns bounds (2, 3), m, of what is seen, as `SeenBounds.found`. Set where shapes can be looked at.
+    seen: Callable[[], Mapping[str, Matrix]] | None = None
     #: Returns the deformables (`deformables.Deformable`) and their pins. Set by `usd.read` only, where there are some.
     deformables: Callable[[], tuple[list[Any], list[Any]]] | None = None
 

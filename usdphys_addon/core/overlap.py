@@ -19,9 +19,10 @@ from .schemas import usd_geom, usd_physics
 #: Directions that are tried for shapes other than boxes, besides their own: the 13 of a cube's faces, edges, corners.
 _EVEN = np.array([row for row in itertools.product((-1.0, 0.0, 1.0), repeat=3) if row > (0.0, 0.0, 0.0)])
 _EVEN /= np.linalg.norm(_EVEN, axis=1)[:, None]
+_EVEN_BOTH = np.concatenate((_EVEN, -_EVEN))
 #: Directions all around, by the golden angle.
 _TURN, _HEIGHT = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(200), np.linspace(0.0, 1.0, 200)
-_ALL_AROUND = np.stack(
+ALL_AROUND = np.stack(
     [*(np.sqrt(1.0 - _HEIGHT**2) * [np.cos(_TURN), np.sin(_TURN)]), _HEIGHT], axis=1
 )  # fmt: skip
 #: A hull of more points is replaced by the points that are extreme in some directions; it gets smaller, never larger.
@@ -161,6 +162,30 @@ def depth(one: Solid, other: Solid) -> tuple[float, Matrix]:
     return float(both[best]), -directions[row] if best < len(directions) else directions[row]
 
 
+def depth_closely(one: Solid, other: Solid) -> float:
+    """`depth` for any two solids, to within a hundredth of their sizes; 0 or less where some direction parts them."""
+    crossed = np.cross(one.axes[:, None], other.axes[None]).reshape(-1, 3)
+    tried = np.concatenate((ALL_AROUND, one.axes, other.axes, crossed[np.linalg.norm(crossed, axis=1) > 1e-9]))
+    tried = tried / np.linalg.norm(tried, axis=1)[:, None]
+    tried = np.concatenate((tried, -tried))
+
+    def depths(directions: Matrix) -> Matrix:
+        return np.asarray(one.interval(directions)[1] - other.interval(directions)[0])
+
+    found = depths(tried)
+    way, least = tried[int(found.argmin())], float(found.min())
+    # Around the best of these, ever closer.
+    for reach in (0.1, 0.05, 0.02, 0.01, 0.005, 0.002):
+        if least <= 0.0:
+            break
+        near = way + reach * _EVEN_BOTH
+        near /= np.linalg.norm(near, axis=1)[:, None]
+        found = depths(near)
+        if float(found.min()) < least:
+            way, least = near[int(found.argmin())], float(found.min())
+    return least
+
+
 def close_pairs(solids: Sequence[Bounded], margin: float = 0.0, most: int = 20_000_000) -> Iterator[tuple[int, int]]:
     """Pairs of solids whose bounding boxes meet, by a sweep along X. Ends after `most` comparisons."""
     if not solids:
@@ -187,7 +212,7 @@ def depths_inside(solid: Solid, points: Matrix) -> Matrix:
         start, way = solid.points[0], solid.points[-1] - solid.points[0]
         part = np.clip((points - start) @ way / max(float(way @ way), 1e-30), 0.0, 1.0)
         return np.asarray(solid.radius - np.linalg.norm(points - start - part[:, None] * way, axis=1))
-    directions = solid.axes if solid.is_box else np.concatenate((solid.axes, _ALL_AROUND))
+    directions = solid.axes if solid.is_box else np.concatenate((solid.axes, ALL_AROUND))
     low, high = solid.interval(directions)
     along = points @ directions.T
     return np.asarray(np.minimum(along - low, high - along).min(axis=1))

@@ -25,6 +25,7 @@ from .rules import (
     joint_frames,
     joints,
     mujoco,
+    newton,
     scene_setup,
     values,
     vendors,
@@ -42,7 +43,8 @@ _ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
 _UNWRITABLE = frozenset({"NameClash"})
 # Importing a module registers its rules.
 _MODULES = (
-    bodies, colliders, joints, joint_frames, groups, values, scene_setup, vendors, mujoco, deformables, gltf_readers,
+    bodies, colliders, joints, joint_frames, groups, values, scene_setup, vendors, mujoco, newton, deformables,
+    gltf_readers,
 )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from ..bridge.mesh import options_to_write_as_shown
 from ..bridge.placements import Placement
 from ..core.errors import OutputError
 from ..core.validate import Issue
-from . import curve_prims, tet_prims
+from . import curve_prims, materialx, tet_prims
 from .hook_calls import handled_by
 from .usd_export import refuse_crash
 
@@ -64,7 +64,7 @@ class Geometry:
         self.material_path, self.chosen, self.edits = material_path, chosen, edits
         self.issues: list[Issue] = []
 
-    def add(self, folder: Path) -> None:
+    def add(self, folder: Path, *, has_materialx: bool = False) -> None:
         from pxr import Sdf
 
         from ..usd.scene_edits import MeshEdit
@@ -75,11 +75,13 @@ class Geometry:
         objects = [placement.obj for placement in placements.values()]
         refuse_crash(objects)
         with selected(self.context, objects):
-            _write_geometry(file, chosen.as_shown())
+            _write_geometry(file, {**chosen.as_shown(), **materialx.options(wanted=has_materialx)})
         layer = Sdf.Layer.OpenAsAnonymous(str(file)) if file.is_file() else None
         if layer is None:
             raise OutputError("Blender's USD exporter wrote no geometry; see the console for its reason.")
         self.issues += tet_prims.write(layer)
+        if has_materialx:
+            self.issues += materialx.issues_of(layer)
         curve_prims.write(layer)
         self.edits.geometry = layer
         specs = _object_specs(layer)
@@ -99,9 +101,10 @@ class Geometry:
             spec = specs.get(placement.obj.name)
             present = [one for one in (spec, _data_spec(spec)) if one is not None]
             self.edits.properties[path] = tuple(str(one.path) for one in present)
-        self.add_materials(layer)
+        self.add_materials(layer, are_whole=has_materialx)
 
-    def add_materials(self, layer: Sdf.Layer) -> None:
+    def add_materials(self, layer: Sdf.Layer, *, are_whole: bool) -> None:
+        """are_whole: write all of an edited material, not only the inputs that have changed."""
         from ..usd.scene_edits import DATA_NAME, MaterialEdit
 
         sources = self.sources
@@ -114,7 +117,7 @@ class Geometry:
             self.edits.places[str(spec.path)] = path
             inputs = import_notes.edited_inputs(material) if material.name in sources.materials else None
             if inputs is None or inputs:
-                self.edits.materials[path] = MaterialEdit(str(spec.path), inputs)
+                self.edits.materials[path] = MaterialEdit(str(spec.path), None if are_whole else inputs)
 
 
 def _object_specs(layer: Sdf.Layer) -> dict[str, Any]:

@@ -41,6 +41,10 @@ def import_steps(
     yield Next(0.0, f"Reading {path.name}")
     with mjcf_stage.as_stage(path) as (stage_file, planned):
         usd_import.refuse_many(path.name, len(planned.geoms), "geoms")
+        usd_import.refuse_many(
+            path.name, len(planned.model.prims), "bodies, geoms, joints, actuators and other parts",
+            usd_import.MOST_PRIMS, usd_import.PRIMS_VARIABLE,
+        )  # fmt: skip
         if opens:
             blend_file.empty_scene()
         with usd_import.undone_on_failure(context.scene):

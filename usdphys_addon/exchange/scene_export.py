@@ -82,7 +82,7 @@ def _export_one(
     chosen = "copy" if form == "auto" else form
     return source_export.export_edits(
         context, filepath, chosen, physics_only=physics_only, strict=options.strict,
-        physx_words=options.physx_words, converted=converted, proves=options.proves,
+        physx_words=options.physx_words, converted=converted, proves=options.proves, materialx=options.materialx,
     )  # fmt: skip
 
 

@@ -40,6 +40,7 @@ from . import packed_source
 from .edited_geometry import Chosen, Geometry
 from .image_files import brought
 from .import_repair import world_conversion
+from .materialx import SURFACE
 from .usd_export import ExportResult, moving_paths, report_scaled_velocities, report_uniform, report_unknown_units
 
 if TYPE_CHECKING:
@@ -60,18 +61,19 @@ _BOUNDS = {"Sphere": "boundingSphere", "Cube": "boundingCube"}
 def export_edits(
     context: Context, filepath: str | Path, form: Form, *, physics_only: bool = False, strict: bool = False,
     physx_words: bool = False, converted: StageUnits | None = None, proves: bool | None = True,
+    materialx: bool = False,
 ) -> ExportResult:  # fmt: skip
     """Write the source of the scene with the edits since the import. See `usd.edit_layer.write_edits` for the forms.
 
     The source is only read. physics_only: leave out all edits but those of the physics. strict: refuse errors that the
     edits have made. physx_words: see `core.runtimes`. converted: other units than those of the source. proves: hold the
-    written file against the scene, see `core.proof`. Raises
+    written file against the scene, see `core.proof`. materialx: for new and edited materials, see `materialx`. Raises
     InputError where the scene was not imported or its source is gone, and OutputError.
     """
     require_usd()
     with gc_paused():
         target = Path(bpy.path.abspath(str(filepath))).absolute()
-        return _export(context, target, form, physics_only, strict, physx_words, converted, proves)
+        return _export(context, target, form, physics_only, strict, physx_words, converted, proves, materialx)
 
 
 def source_of(scene: Scene) -> Path | None:
@@ -130,7 +132,7 @@ def chosen_runtimes(scene: Scene) -> bool:
 
 def _export(
     context: Context, target: Path, form: Form, physics_only: bool, strict: bool,
-    physx_words: bool, converted: StageUnits | None, proves: bool | None,
+    physx_words: bool, converted: StageUnits | None, proves: bool | None, materialx: bool,
 ) -> ExportResult:  # fmt: skip
     from ..usd import composition, edit_layer
     from ..usd import read as usd_read
@@ -151,7 +153,7 @@ def _export(
         result.edited = 0
     result.proof = comparison.proof(physics_only=physics_only) if proves is not False else None
     with scratch_folder(checked(target, [source])) as folder:
-        scene_edits = None if physics_only else comparison.scene_edits(folder)
+        scene_edits = None if physics_only else comparison.scene_edits(folder, materialx=materialx)
         if scene_edits is not None:
             scene_edits.textures = partial(brought, folder, target)
             gone = frozenset(scene_edits.removed)
@@ -404,16 +406,22 @@ class Comparison:
     def _leave_out_what_blender_has_not(self) -> None:
         """Keep the old prims that are hidden, or that never became objects: nobody has removed them."""
         gone = frozenset(self.removed)
+        # With the objects above it, a material goes that none of the others uses.
+        for path in [path for path, prim in self.new.prims.items() if prim.type_name == "Material"]:
+            if paths.nearest(path, gone):
+                del self.new.prims[path]
         for path, prim in list(self.old.prims.items()):
             is_item = prim.type_name in ("PhysicsScene", "Material", "PhysicsCollisionGroup")
             if path in self.new.prims or is_item:
                 continue
             if path in self.hidden or path not in self.sources.imported:
-                if paths.nearest(path, gone):
+                if paths.nearest(paths.followed(path, self.moves), gone):
                     del self.old.prims[path]
                 else:
                     self.new.add(self._as_in_blender(prim))
-        self.new.other_paths = frozenset(path for path in self.old.order if not paths.nearest(path, gone))
+        self.new.other_paths = frozenset(
+            path for path in self.old.order if not paths.nearest(paths.followed(path, self.moves), gone)
+        )
 
     def _as_in_blender(self, prim: Prim) -> Prim:
         """A prim of the source with the place that its object has: in Blender, the unit of the file is a scale."""
@@ -456,15 +464,16 @@ class Comparison:
 
     # ------------------------------------------------------------------ the rest of the scene
 
-    def scene_edits(self, folder: Path) -> SceneEdits:
-        """All edits but those of the physics. folder: for a temporary file."""
+    def scene_edits(self, folder: Path, *, materialx: bool = False) -> SceneEdits:
+        """All edits but those of the physics. folder: for a temporary file. materialx: of new and edited materials."""
         edits, chosen = self.placed_edits()
         if chosen:
             geometry = Geometry(
                 self.context, self.placements.values(), self.sources, self.material_path, chosen, edits
             )  # fmt: skip
-            geometry.add(folder)
+            geometry.add(folder, has_materialx=materialx)
             self.issues += geometry.issues
+            self._report_other_looks(edits.materials, materialx=materialx)
         for path in chosen.new:
             spec = (
                 edits.geometry.GetPrimAtPath(edits.objects[path]) if edits.geometry and path in edits.objects else None
@@ -472,6 +481,25 @@ class Comparison:
             if spec is None or is_placeless(self.new.prims.get(path, Prim(path))):
                 edits.transforms.pop(path, None)
         return edits
+
+    def _report_other_looks(self, edited: Iterable[str], *, materialx: bool) -> None:
+        """Report shaders of other renderers in edited materials. materialx: those of MaterialX are written anew."""
+        names = {path: name for name, path in self.sources.materials.items()}
+        for path in edited:
+            prim = self.stage.GetPrimAtPath(path)
+            outputs = [item.GetName() for item in prim.GetAuthoredAttributes()] if prim else []
+            kept = [
+                name for name in outputs
+                if name.startswith("outputs:") and name.count(":") > 1 and not (materialx and name == SURFACE)
+            ]  # fmt: skip
+            if kept:
+                self.issues.append(Issue(
+                    "ShaderKept", "warning", path, names.get(path, ""),
+                    f"The look of '{names.get(path, path)}' was edited, and its shaders of other renderers "
+                    f"({', '.join(kept)}) are as they were in the file.",
+                    "Edit them in a program that has these shaders, or export as Blender composes it to leave them "
+                    "out.",
+                ))  # fmt: skip
 
     def placed_edits(self) -> tuple[SceneEdits, Chosen]:
         """(edits of places, names and materials, objects of which Blender would have to write more)."""
@@ -492,7 +520,10 @@ class Comparison:
         return edits, chosen
 
     def _has_new_parent(self, path: str, placement: Placement) -> bool:
+        """Whether an object has another parent than its prim, which can be another than in Blender, see `parent_of`."""
         parent = self.sources.parent_of(placement.obj)
+        if parent != placement.obj.parent:
+            return True
         before, now = paths.parent_of(path), self.sources.objects.get(parent.name, "?") if parent is not None else ""
         return now != (before if before in self.sources.imported else "")
 

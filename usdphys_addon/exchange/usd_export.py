@@ -35,7 +35,7 @@ from ..system import faults
 from ..system.collector import gc_paused
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing
-from . import curve_prims, hidden_prims, image_files, stage_layout, tet_prims
+from . import curve_prims, hidden_prims, image_files, materialx, stage_layout, tet_prims
 from .blend_file import is_robot, refuse_own_files
 from .hook_calls import handled_by
 from .stage_match import StageMatcher
@@ -55,7 +55,7 @@ class ExportOptions:
     layers: as an asset of layers, see `usd.asset_layers`. instanceable: its meshes are instances. physx_words: see
     `core.runtimes`. runtimes: with variants for simulators, see `usd.runtime_variants`. native: further options of
     Blender's own exporter, by name. proves: hold the written file against the scene, see `core.proof`; None
-    where the caller does, with the proof of the result.
+    where the caller does, with the proof of the result. materialx: networks of MaterialX, too, where Blender does.
     """
 
     units: StageUnits = field(default_factory=StageUnits)
@@ -70,6 +70,7 @@ class ExportOptions:
     native: dict[str, Any] = field(default_factory=dict)
     runtimes: bool = False
     proves: bool | None = True
+    materialx: bool = False
 
 
 @dataclass(slots=True)
@@ -220,7 +221,7 @@ def _native_export(
         "convert_scene_units": "CUSTOM",
         "meters_per_unit": units.meters_per_unit / scene_meters,
     }
-    keywords.update({**as_shown, **options.native})
+    keywords.update({**as_shown, **materialx.options(wanted=options.materialx), **options.native})
     try:
         result = bpy.ops.wm.usd_export(**keywords)
     except RuntimeError as error:
@@ -348,6 +349,8 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         return
     reading, units, hierarchy = plan
     layer = stage.GetEditTarget().GetLayer()
+    if job.options is not None and job.options.materialx:
+        job.issues += materialx.issues_of(layer)
     hidden_prims.write(stage, export_context, reading, units, job.issues)
     job.issues += tet_prims.write(layer)
     curve_prims.write(layer)

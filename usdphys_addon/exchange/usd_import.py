@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 #: Shapes of a robot that become objects, unless the environment variable says another number. Blender takes 60 to
 #: 110 KB of memory for each, most of it in its dependency graph, and the time for all grows with the square.
 MOST_SHAPES, VARIABLE = 12_000, "USDPHYS_MOST_SHAPES"
+#: The same of all prims of a model of MuJoCo: 32,000 of them take 2.1 GB and a minute.
+MOST_PRIMS, PRIMS_VARIABLE = 28_000, "USDPHYS_MOST_MODEL_PRIMS"
 #: First and last frame of a new scene.
 _NEW_FRAMES = (1, 250)
 #: First and last frame that Blender can show.
@@ -107,13 +109,16 @@ def import_usd(
     return run_steps(import_steps(context, filepath, options), tell)
 
 
-def refuse_many(name: str, shapes: int, word: str) -> None:
-    """Raise InputError for a robot of so many shapes that Blender would fill the memory. word: for them."""
-    most = limits.count(VARIABLE, MOST_SHAPES)
-    if shapes > most:
+def refuse_many(name: str, parts: int, word: str, most: int = MOST_SHAPES, variable: str = VARIABLE) -> None:
+    """Raise InputError for a robot of so many parts that Blender would fill the memory. word: for them.
+
+    most: parts that are imported, unless an environment variable says another number.
+    """
+    most = limits.count(variable, most)
+    if parts > most:
         raise InputError(
-            f"'{name}' has {shapes:,} {word}, and Blender needs much memory for each; more than {most:,} are imported "
-            f"only if the environment variable {VARIABLE} allows it."
+            f"'{name}' has {parts:,} {word}, and Blender needs much memory for each; more than {most:,} are imported "
+            f"only if the environment variable {variable} allows it."
         )
 
 

@@ -231,10 +231,8 @@ def _points(
         evaluated = obj.evaluated_get(depsgraph)
         # Modifiers that add vertices leave only those of the rest pose.
         mesh = evaluated.data if len(evaluated.data.vertices) == len(obj.data.vertices) else obj.data
-        flat = np.empty(3 * len(mesh.vertices), np.float32)
-        mesh.vertices.foreach_get("co", flat)
         matrix = np.array(evaluated.matrix_world)
-        where = flat.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]
+        where = meshes.points_of(mesh) @ matrix[:3, :3].T + matrix[:3, 3]
         part_of = np.array(ragdolls.dominant(weights, owners))
         for number in range(len(parts)):
             points[number].append(where[part_of == number])

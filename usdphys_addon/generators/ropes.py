@@ -228,14 +228,13 @@ def _curve_points(context: Context, obj: Object) -> tuple[Array, bool]:
     holder: Any = bpy.data.objects.new("Line", copy)
     try:
         mesh = holder.to_mesh()
-        flat = np.empty(3 * len(mesh.vertices), np.float32)
-        mesh.vertices.foreach_get("co", flat)
+        points = meshes.points_of(mesh)
     finally:
         holder.to_mesh_clear()
         bpy.data.objects.remove(holder)
         bpy.data.curves.remove(copy)
     world = np.array(obj.evaluated_get(context.evaluated_depsgraph_get()).matrix_world)
-    return flat.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3], bool(spline.use_cyclic_u)
+    return points @ world[:3, :3].T + world[:3, 3], bool(spline.use_cyclic_u)
 
 
 def _hold(context: Context, obj: Object, other: Object) -> Array:

@@ -167,6 +167,8 @@ class Additions:
             at = relative(above, place, prim)[:3, 3]
             document.place(between, frames.transform(at, None, 1.0 / scale))
             document.put_below(index, between)
+        if prim.get(usd_physics.Joint) is not None and frames.is_sheared(above):
+            place = _without_stretch(above, place, prim)
         self.place(index, place, prim)
         return is_mirrored
 
@@ -219,6 +221,13 @@ class Additions:
         return self._taken_names
 
     # ------------------------------------------------------------------ shapes
+
+
+def _without_stretch(above: Matrix, place: Matrix, prim: Prim) -> Matrix:
+    """A place below a sheared node that has the rotation of another and needs no shear: it is scaled in the world."""
+    local = relative(above, place, prim)
+    local[:3, :3] = frames.rotation_of(local)
+    return np.asarray(above @ local, float)
 
 
 def relative(above: Matrix, place: Matrix, prim: Prim) -> Matrix:

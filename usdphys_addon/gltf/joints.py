@@ -7,7 +7,10 @@ import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from ..core import vendor_schemas
+from ..core.joint_settings import axis_settings
 from ..core.model import Prim
+from ..core.schema import attribute_of
 from ..core.schemas import usd_physics
 from . import axes, vendor
 from .document import is_number
@@ -237,6 +240,7 @@ def _read_limits(prim: Prim, settings: dict[str, Any]) -> None:
         _add_limits(prim, free)
     prim.type_name = joint.usd_name
     prim.add(joint)
+    _soften_for_newton(prim, free)
 
 
 def _is_distance(rounds: tuple[RoundLimit, ...]) -> bool:
@@ -252,8 +256,22 @@ def _set_range(prim: Prim, joint: Any, bounds: Range | None, instance: str) -> N
 
 
 def _soften(prim: Prim, bounds: Range, instance: str) -> None:
+    """Write a limit that is a spring with the numbers of PhysX, which takes those of turns per radian."""
     if bounds.is_soft:
-        vendor.apply(prim, vendor.LIMIT, instance, stiffness=bounds.stiffness, damping=bounds.damping)
+        cls: Any = vendor_schemas.find(vendor.LIMIT)
+        factor = vendor_schemas.number_for_simulator(attribute_of(cls, "stiffness"), instance)
+        vendor.apply(
+            prim, vendor.LIMIT, instance, stiffness=factor * bounds.stiffness, damping=factor * bounds.damping
+        )  # fmt: skip
+
+
+def _soften_for_newton(prim: Prim, free: Freedom) -> None:
+    """Newton's word for all turns of a joint, without which those of PhysX look as if they were per degree."""
+    kinds = {kind for kind, _ in free.ranges}
+    springs = {(one.stiffness, one.damping) for one in free.ranges.values() if one.is_soft}
+    if kinds == {ANGULAR} and len(springs) == 1 and all(one.is_soft for one in free.ranges.values()):
+        ((stiffness, damping),) = springs
+        vendor.apply(prim, vendor.NEWTON, limitStiffness=stiffness, limitDamping=damping)
 
 
 def _add_limits(prim: Prim, free: Freedom) -> None:
@@ -333,10 +351,8 @@ _ZERO = Range(0.0, 0.0)
 
 
 def _softness(prim: Prim, instance: str, low: float, high: float) -> Range:
-    stiffness = vendor.value(prim, vendor.LIMIT, "stiffness", instance)
-    if not stiffness or not math.isfinite(stiffness):
-        return Range(low, high)
-    return Range(low, high, stiffness, vendor.value(prim, vendor.LIMIT, "damping", instance) or 0.0)
+    settings = axis_settings(prim, instance)
+    return Range(low, high, settings.stiffness, settings.damping) if settings.is_soft else Range(low, high)
 
 
 def _bound(value: float | None, default: float) -> float:

@@ -39,6 +39,8 @@ OLD_MOTIONS = {"rigid": "dynamic", "character": "kinematic", "vehicle": "dynamic
 COMBINE = {"average": "average", "minimum": "min", "maximum": "max", "multiply": "multiply"}
 #: Combine modes of materials that name none, as the loader of the authors of the KHR extensions has them.
 UNWRITTEN = {"friction": "maximum", "restitution": "minimum"}
+#: The same of bodies without shapes that do not say it: kg, and kg m2.
+SHAPELESS = {"mass": 1.0, "diagonal_inertia": (1.0, 1.0, 1.0)}
 
 
 _NOT_WORD = re.compile(r"\W")

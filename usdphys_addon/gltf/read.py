@@ -149,6 +149,7 @@ class _Reader:
                 self._read_joint(index)
         self._report_uneven(physical)
         self._report_unwritten()
+        self._give_inertia(physical)
         self._read_vehicles(kept)
         self._read_groups()
         self.model.order = {path: number for number, path in enumerate(self.model.prims)}
@@ -738,6 +739,43 @@ class _Reader:
                     f"{and_more(unwritten[:20], len(unwritten))}.",
                     f"Choose a {kind} combine mode in the physics of the material where it matters.", "info",
                 )  # fmt: skip
+
+    def _give_inertia(self, physical: list[int]) -> None:
+        """Give what bodies without shapes do not say, and the specification takes from the shapes.
+
+        The loader of the extension's authors has 1 kg and 1 kg m2.
+        """
+        if self.family is None or not self.family.is_khr:
+            return
+        # The mesh of a collider may be one that only Blender reads.
+        shaped = {self.reading.paths[index] for index in physical if index in self.reading.paths
+                  and self.document.node_extension(index, self.family.body).get("collider")}  # fmt: skip
+        shaped |= self.model.colliders.keys()
+        solid = {owner.path for path in shaped if (owner := self.model.body_of(path)) is not None}
+        given = []
+        for path, prim in self.model.bodies.items():
+            body, mass = prim.get(usd_physics.RigidBodyAPI), prim.get(usd_physics.MassAPI)
+            if (
+                path in solid
+                or body is None
+                or body.kinematic_enabled
+                or vendor.value(prim, vendor.BODY, "lockedRotAxis")
+            ):
+                continue
+            if mass is None or mass.diagonal_inertia is None:
+                fields: dict[str, Any] = dict(names.SHAPELESS)
+                if (mass is not None and mass.mass is not None) or vendor.value(prim, vendor.BODY, "lockedPosAxis"):
+                    del fields["mass"]
+                # Bodies that say the same share their schemas.
+                prim.schemas["PhysicsMassAPI"] = (mass or usd_physics.MassAPI()).copy(**fields)
+                prim.extras["unwritten"] = sorted(fields)
+                given.append(f"'{paths.name_of(path)}'")
+        if given:
+            self._issue(
+                "GltfInertiaUnwritten", "These bodies have no shapes and do not say how hard they are to turn, so it "
+                f"is 1 kg m2, as in the loader of the extension's authors: {and_more(given[:20], len(given))}.",
+                "Give them moments of inertia, or colliders.", "info",
+            )  # fmt: skip
 
     def _read_parts(self, index: int) -> None:
         """Compound triggers, and volumes with gravity: no schema has them, so they are kept."""

@@ -12,12 +12,14 @@ from ..core.model import Prim
 TRIGGER = "PhysxTriggerAPI"
 MATERIAL = "PhysxMaterialAPI"
 LIMIT = "PhysxLimitAPI"
+NEWTON = "NewtonJointAPI"
 BODY = "PhysxRigidBodyAPI"
 #: Bits of locked axes: a mass, or all moments of inertia, that are infinite.
 ALL_AXES = 7
 #: Of each schema, the last parts of the USD names of its attributes that glTF has words for.
 WORDS = {
     TRIGGER: (), MATERIAL: ("frictionCombineMode", "restitutionCombineMode"), LIMIT: ("stiffness", "damping"),
+    NEWTON: ("limitStiffness", "limitDamping"),
     BODY: ("disableGravity", "lockedPosAxis", "lockedRotAxis"),
 }  # fmt: skip
 

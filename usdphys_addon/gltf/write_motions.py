@@ -30,7 +30,7 @@ class _Matter:
     """What is written of the mass of a body; None is not. In its space: center, and moments about axes (a quaternion).
 
     is_infinite: it cannot be moved. is_partly_infinite: its finite moments do not follow from its mass any more.
-    has_densities: the mass follows from these.
+    has_densities: the mass follows from these. is_bare: a body without shapes, of which readers would have to guess it.
     """
 
     mass: float | None
@@ -40,6 +40,16 @@ class _Matter:
     is_infinite: bool
     has_densities: bool
     is_partly_infinite: bool = False
+    is_bare: bool = False
+
+
+def _own_mass(prim: Prim, family: Family) -> usd_physics.MassAPI:
+    """The mass of a body as its file says it: without what reading gave it, unless that was changed."""
+    own = prim.get(usd_physics.MassAPI) or _NO_MASS
+    given = prim.extras.get("unwritten", ()) if family.is_khr else ()
+    if left := {name: None for name in given if getattr(own, name) == names.SHAPELESS[name]}:
+        own = own.copy(**left)
+    return own if any(value is not None for value in own.all_values()) else _NO_MASS
 
 
 def _with_locked(locked: int, matter: _Matter) -> dict[str, Any]:
@@ -113,15 +123,22 @@ class Motions:
 
         is_computed: the body moves by forces, so that its mass counts.
         """
-        own = prim.get(usd_physics.MassAPI) or _NO_MASS
+        own = _own_mass(prim, family)
         kept = prim.extras.get("motion", {})
         solid = [one for one in colliders if vendor.TRIGGER not in one.schemas]
         has_densities = self._has_densities(prim, solid)
-        if own is _NO_MASS and family.is_khr and not has_densities and not kept and vendor.BODY not in prim.schemas:
+        # Without shapes a reader has to guess what the scene has.
+        is_said = own.decided("diagonal_inertia") is not None or "unwritten" in prim.extras or kept
+        is_bare = is_computed and not colliders and not is_said
+        if (
+            own is _NO_MASS and family.is_khr and not has_densities and not kept and vendor.BODY not in prim.schemas
+            and not is_bare
+        ):  # fmt: skip
             return
         matter = _Matter(
             own.decided("mass"), own.decided("center_of_mass"), own.decided("diagonal_inertia"), own.principal_axes,
             is_infinite=kept.get("mass") == 0 and own.decided("mass") is None, has_densities=has_densities,
+            is_bare=is_bare,
         )  # fmt: skip
         locked = 0
         if is_computed and vendor.BODY in prim.schemas:
@@ -163,14 +180,14 @@ class Motions:
         """Take from the shapes what a file cannot leave to the simulator: all of OMI, of KHR what densities decide."""
         if matter.has_densities:
             self.file.lose(prim, "the densities that its mass follows from (the mass is written)")
-        says_all = matter.has_densities or not family.is_khr
+        says_all = matter.has_densities or matter.is_bare or not family.is_khr
         is_complete = not matter.is_partly_infinite if matter.moments is None else matter.axes is not None
         if is_complete and not says_all:
             return
         properties = self._mass_properties(prim, solid)
         if says_all:
             self._compute_mass(prim, solid, matter, properties)
-        if matter.moments is not None or matter.has_densities or matter.is_partly_infinite:
+        if matter.moments is not None or matter.has_densities or matter.is_bare or matter.is_partly_infinite:
             matter.moments, matter.axes = properties.diagonal_inertia, properties.principal_axes
 
     def _compute_mass(

@@ -146,7 +146,7 @@ class _Planner:
         self.by_name = {joint.name: (index, joint) for index, body in enumerate(source.bodies) for joint in body.joints}
         self.told = set(source.issues)
         self.corners = 0
-        self.damp()
+        matter.damp(source, self.worlds, self.weights)
         self.build()
 
     # ------------------------------------------------------------------ what moves
@@ -460,27 +460,6 @@ class _Planner:
             if one.dynamics_type in values.FILTERS:
                 self.issue("MjcfUnread", f"The actuator '{one.name}' follows its control late by a filter, and its "
                            "drive does so at once.", "Keep the file for MuJoCo.", "info")  # fmt: skip
-
-    def damp(self) -> None:
-        """Numbers of springs and servos that come from a time or a damping ratio, and the inertia that they move."""
-        children = matter.children_of(self.source)
-        moved_by: dict[str, float] = {}
-        for index, joint in self.by_name.values():
-            if joint.timing is not None:
-                below = matter.below(children, index)
-                moved = matter.moved_by(below, self.worlds, self.weights, index, joint)
-                time, ratio = joint.timing
-                joint.stiffness, joint.damping = moved / (time * ratio) ** 2, 2.0 * moved / time
-        for one in self.source.actuators:
-            if one.ratio <= 0.0 or one.kind != "joint" or one.target not in self.by_name or one.gain <= 0.0:
-                continue
-            if one.target not in moved_by:
-                index, joint = self.by_name[one.target]
-                below = matter.below(children, index)
-                moved_by[one.target] = matter.moved_by(below, self.worlds, self.weights, index, joint)
-            moved = moved_by[one.target]
-            gear = one.gear or 1.0
-            one.biases = (0.0, -one.gain, -one.ratio * 2.0 * math.sqrt(one.gain * moved / gear**2))
 
     def finish_articulations(self, root: Prim, trees: list[int]) -> None:
         for index in trees:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core import frames, mass
 from ..core.mass import Shape
-from .values import Floats, Geom, Inertial, Joint, Model
+from .values import Floats, Geom, Inertial, Model
 
 #: Points (n, 3) and triangles (m, 3) of a mesh by the name of its asset; None for one that cannot be read.
 Meshes = Callable[[str], tuple[Floats, Any] | None]
@@ -222,24 +222,75 @@ def below(children: Sequence[Sequence[int]], index: int) -> list[int]:
     return found
 
 
-def moved_by(
-    bodies: Sequence[int], worlds: Sequence[Floats], weights: Sequence[Inertial | None], index: int, joint: Joint
-) -> float:  # fmt: skip
-    """The mass or moment of inertia that a joint of a body moves in the pose of the file, with its armature.
+def effective_inertias(
+    model: Model, worlds: Sequence[Floats], weights: Sequence[Inertial | None]
+) -> dict[int, float]:  # fmt: skip
+    """The mass or moment of inertia that each hinge and slide moves in the pose of the file, the other joints free.
 
-    bodies: the one at `index` and all that it carries.
+    By `id` of the joint: the inverse of the diagonal of the inverse of the mass matrix, as MuJoCo takes it for damping
+    ratios. Coordinates that nothing heavy hangs on are left out.
     """
-    world = worlds[index]
-    axis, place = world[:3, :3] @ joint.axis, world[:3, :3] @ joint.place + world[:3, 3]
-    total = joint.armature
-    for number in bodies:
-        own = weights[number]
-        if own is None:
+    columns: list[tuple[int, Floats, Floats, float]] = []
+    rows: dict[int, int] = {}
+    own: list[list[int]] = []
+    for index, body in enumerate(model.bodies):
+        own.append([])
+        for joint in body.joints:
+            turn = worlds[index][:3, :3]
+            place = turn @ joint.place + worlds[index][:3, 3]
+            rows[id(joint)] = len(columns)
+            axis = turn @ joint.axis
+            if joint.type == "slide":
+                found = [(axis, np.zeros(3))]
+            elif joint.type == "hinge":
+                found = [(np.cross(place, axis), axis)]
+            else:
+                found = [(np.cross(place, way), way) for way in np.eye(3)]
+                found += [(way, np.zeros(3)) for way in np.eye(3)] if joint.type == "free" else []
+            for moves, turns in found:
+                own[index].append(len(columns))
+                columns.append((index, moves, turns, joint.armature))
+    matrix = np.diag([armature for *_, armature in columns]).astype(float)
+    above: list[list[int]] = []
+    for index, body in enumerate(model.bodies):
+        above.append([*(above[body.parent] if body.parent >= 0 else []), *own[index]])
+        weight, dofs = weights[index], above[index]
+        if weight is None or not dofs:
             continue
-        turn, center = worlds[number][:3, :3], worlds[number][:3, :3] @ own.center + worlds[number][:3, 3]
-        if joint.type == "slide":
-            total += own.mass
-        else:
-            tensor = mass.translated(turn @ own.inertia @ turn.T, own.mass, center - place)
-            total += float(axis @ tensor @ axis)
-    return total
+        turn, center = worlds[index][:3, :3], worlds[index][:3, :3] @ weight.center + worlds[index][:3, 3]
+        spins = np.array([columns[dof][2] for dof in dofs])
+        speeds = np.array([columns[dof][1] for dof in dofs]) + np.cross(spins, center)
+        tensor = turn @ weight.inertia @ turn.T
+        matrix[np.ix_(dofs, dofs)] += weight.mass * speeds @ speeds.T + spins @ tensor @ spins.T
+    heavy = np.flatnonzero(np.diag(matrix) > 0.0)
+    if not len(heavy):
+        return {}
+    try:
+        inverse = np.diag(np.linalg.inv(matrix[np.ix_(heavy, heavy)]))
+    except np.linalg.LinAlgError:
+        inverse = 1.0 / np.diag(matrix)[heavy]
+    by_row = {int(row): 1.0 / float(value) for row, value in zip(heavy, inverse, strict=True) if value > 0.0}
+    return {number: by_row[row] for number, row in rows.items() if row in by_row}
+
+
+def damp(model: Model, worlds: Sequence[Floats], weights: Sequence[Inertial | None]) -> None:
+    """Set the numbers of springs and servos that come from a time or a damping ratio, and the inertia that they move.
+
+    worlds: poses (4, 4) of the bodies. weights: of the bodies.
+    """
+    by_name = {joint.name: joint for body in model.bodies for joint in body.joints}
+    servos = [
+        one for one in model.actuators
+        if one.ratio > 0.0 and one.kind == "joint" and one.target in by_name and one.gain > 0.0
+    ]  # fmt: skip
+    springs = [joint for joint in by_name.values() if joint.timing is not None]
+    if not servos and not springs:
+        return
+    inertias = effective_inertias(model, worlds, weights)
+    for joint in springs:
+        assert joint.timing is not None
+        (time, ratio), moved = joint.timing, inertias.get(id(joint), 0.0)
+        joint.stiffness, joint.damping = moved / (time * ratio) ** 2, 2.0 * moved / time
+    for one in servos:
+        moved, gear = inertias.get(id(by_name[one.target]), 0.0), one.gear or 1.0
+        one.biases = (0.0, -one.gain, -one.ratio * 2.0 * math.sqrt(one.gain * moved / gear**2))

@@ -584,6 +584,10 @@ class _Reader:
         if tag in ("position", "intvelocity"):
             made.gains, made.bias_type, made.biases = (kp,), "affine", (0.0, -kp, -kv)
             made.ratio = self._number(attributes, "dampratio", 0.0)
+            own = made.element.attributes if made.element is not None else {}
+            # Both set one number: what the actuator says itself takes the place of what its class says.
+            if kv > 0.0 and "kv" in own and "dampratio" not in own:
+                made.ratio = 0.0
             late = self._number(attributes, "timeconst", 0.0)
             if tag == "intvelocity":
                 made.dynamics_type = "integrator"

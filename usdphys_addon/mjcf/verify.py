@@ -15,7 +15,7 @@ from ..core.model import PhysicsModel, Prim
 from ..core.proof import Mismatch
 from ..core.schemas import usd_physics
 from . import joints, layout, matter, read
-from .values import Actuator, Floats, Joint, Model, by_target
+from .values import Actuator, Floats, Inertial, Joint, Model, by_target
 from .write import Written
 
 #: Largest deviation of a place, as a share of the distance from the origin and at least of a metre, and of a mass.
@@ -33,12 +33,15 @@ def differences(
     """
     source = read.read_text(text, file, near)
     worlds = layout.worlds_of(source)
-    yield from _bodies(model, written, source, worlds)
+    weights = matter.inertials(source, layout.mesh_reader(source))
+    matter.damp(source, worlds, weights)
+    yield from _bodies(model, written, source, worlds, weights)
     yield from _joints(model, written, source, worlds)
 
 
-def _bodies(model: PhysicsModel, written: Written, source: Model, worlds: list[Floats]) -> Iterator[Mismatch]:
-    weights = matter.inertials(source, layout.mesh_reader(source))
+def _bodies(
+    model: PhysicsModel, written: Written, source: Model, worlds: list[Floats], weights: Sequence[Inertial | None]
+) -> Iterator[Mismatch]:
     rows = {body.name: row for row, body in enumerate(source.bodies)}
     colliders = mass.colliders_by_body(model)
     for path, prim in model.bodies.items():

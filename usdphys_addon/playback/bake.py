@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import defaultdict
 from collections.abc import Generator
 from dataclasses import asdict
 from typing import Any
@@ -20,8 +21,10 @@ from ..core.errors import InputError
 from ..core.frames import without_jumps
 from ..core.steps import Next, finished
 from . import guard as preview_guard
-from . import point_bake
+from . import kept_frames, point_bake
+from .kept_frames import Events
 from .starting import Starting
+from .timeline import Timeline
 
 #: Custom property of a baked action: JSON of the authored transform and the name of the previous action.
 MARK = "usdphys_bake"
@@ -34,8 +37,9 @@ MARKERS = "usdphys_bake_markers"
 def bake_steps(context: Context, start: int, end: int) -> Generator[float, None, int]:
     """Simulate from the authored poses at frame `start` to frame `end`, and key every body on every frame.
 
-    An earlier bake is removed first. Yields the completed fraction; keys are written at the end, so closing the
-    generator leaves none. Returns the number of objects. Raises InputError if there is nothing to bake.
+    Frames that the .blend keeps are taken as they are, if all are there and fit the scene. An earlier bake is removed
+    first. Yields the completed fraction; keys are written at the end, so closing the generator leaves none.
+    Returns the number of objects. Raises InputError if there is nothing to bake.
     """
     if end <= start:
         raise InputError(f"The frame range {start} to {end} is empty; choose a later end.")
@@ -46,21 +50,26 @@ def bake_steps(context: Context, start: int, end: int) -> Generator[float, None,
     fps = scene.render.fps / scene.render.fps_base
     substeps = max(1, math.ceil(scene.usdphys.preview.frequency / fps))
     scene.frame_set(start)
-    work = Starting(context, with_timeline=False, frequency=fps * substeps)
+    kept = kept_frames.about(scene)
+    is_kept = kept is not None and kept.start == start and kept.end >= end
+    work = Starting(context, with_timeline=is_kept, frequency=fps * substeps)
     places, turns = [], []
     session: Any = None
     try:
         while not work.advance(context, SLICE):
             yield Next(STARTED * work.fraction, work.about) if work.about else STARTED * work.fraction
-        session = work.done
+        leader = work.done if isinstance(work.done, Timeline) else None
+        session = work.done if leader is None else leader.session
         authored = dict(session.shown.authored)
+        # Frames of the cache are keyed as they are.
+        cached = leader if leader is not None and leader.has_kept else None
+        if cached is None:
+            watch_contacts(scene, session)
         for frame in range(start, end + 1):
-            for part in range(1, substeps + 1) if frame > start else ():
-                if session.led or session.animated:
-                    # Move animated bodies evenly through the substeps, not in one jump per frame; values, too.
-                    now = frame - 1 + part / substeps
-                    scene.frame_set(int(now), subframe=now - int(now))
-                session.simulate(context)
+            if cached is not None:
+                cached.pose(frame)
+            else:
+                _simulate_frame(context, session, frame, substeps if frame > start else 0)
             if session.shown.carriers():
                 # Keys are in the space of the parents, as these are in the frame.
                 scene.frame_set(frame)
@@ -75,10 +84,21 @@ def bake_steps(context: Context, start: int, end: int) -> Generator[float, None,
             session.stop()
         scene.frame_set(before)
     names = session.shown.moving
-    _mark(scene, {label: start + each.seconds * fps for label, each in session.broken.items()})
+    mark(scene, events_of(session, start, fps) if cached is None else cached.events)
     key(names, authored, np.arange(start, end + 1), np.stack(places), without_jumps(np.stack(turns)))
     scene.frame_set(before)
     return len(names)
+
+
+def _simulate_frame(context: Context, session: Any, frame: int, substeps: int) -> None:
+    """Simulate from the frame before to a frame, in so many time steps."""
+    scene: Any = context.scene
+    for part in range(1, substeps + 1):
+        if session.led or session.animated:
+            # Move animated bodies evenly through the substeps, not in one jump per frame; values, too.
+            now = frame - 1 + part / substeps
+            scene.frame_set(int(now), subframe=now - int(now))
+        session.simulate(context)
 
 
 def bake(context: Context, start: int, end: int) -> int:
@@ -111,21 +131,46 @@ def key(names: list[str], authored: dict[str, Transform], frames: Any, places: A
                 curve.update()
 
 
-def _mark(scene: Any, breaks: dict[str, float]) -> None:
-    """Set a marker at each frame in which joints break. breaks: frames, which may be fractions, by label."""
-    by_frame: dict[int, list[str]] = {}
-    for label, at in breaks.items():
-        # The first frame that shows it.
-        by_frame.setdefault(math.ceil(at - 1e-6), []).append(label)
-    for frame, labels in by_frame.items():
-        name = f"{labels[0]} breaks" if len(labels) == 1 else f"{len(labels)} joints break"
+def watch_contacts(scene: Any, session: Any) -> None:
+    """Have a session keep the contacts that are marked in the timeline, if they are wanted."""
+    if scene.usdphys.preview.marks_contacts:
+        session.watch_contacts(scene.usdphys.preview.least_impulse)
+
+
+def events_of(session: Any, start: int, fps: float) -> Events:
+    """What has happened in a session that began at a frame."""
+    return Events(
+        [(start + each.seconds * fps, label) for label, each in session.broken.items()],
+        [(start + seconds * fps, first, second) for seconds, first, second in session.contacts],
+    )
+
+
+def mark(scene: Any, events: Events) -> None:
+    """Set a marker at each frame in which joints break or contacts begin, with the names of one, or how many."""
+    breaks, hits = defaultdict[int, list[str]](list), defaultdict[int, list[str]](list)
+    for at, label in events.breaks:
+        breaks[_shown_at(at)].append(f"{label} breaks")
+    for at, first, second in events.contacts:
+        hits[_shown_at(at)].append(f"{first} hits {second}")
+    frames = sorted(breaks.keys() | hits.keys())
+    for frame in frames:
+        name = ", ".join((*_few(breaks[frame], "joints break"), *_few(hits[frame], "contacts")))
         scene.timeline_markers.new(name, frame=frame)
-    if by_frame:
-        markers = scene.timeline_markers[-len(by_frame) :]
+    if frames:
+        markers = scene.timeline_markers[-len(frames) :]
         scene[MARKERS] = json.dumps([(marker.frame, marker.name) for marker in markers])
 
 
-def _unmark(scene: Any) -> None:
+def _shown_at(at: float) -> int:
+    """The first frame that shows an event."""
+    return math.ceil(at - 1e-6)
+
+
+def _few(names: list[str], what: str) -> list[str]:
+    return names if len(names) < 2 else [f"{len(names)} {what}"]
+
+
+def unmark(scene: Any) -> None:
     """Remove the markers of the last bake; those that were moved or renamed since are the user's."""
     set_by_us = {(frame, name) for frame, name in json.loads(scene.pop(MARKERS, "[]"))}
     for marker in list(scene.timeline_markers):
@@ -159,7 +204,7 @@ def clear_bake(scene: Scene) -> int:
 
     Instances for which objects were baked are shown again.
     """
-    _unmark(scene)
+    unmark(scene)
     names, objects = _keyed(scene), objects_by_name(with_linked=True)
     for name in names:
         obj: Any = objects[name]

@@ -43,6 +43,8 @@ class _Running:
 _running = _Running()
 #: Called after playing the timeline has started a session.
 after_start: list[Callable[[], None]] = []
+#: Called where the timeline comes to a frame that the .blend keeps, and no session shows it.
+on_kept: list[Callable[[], None]] = []
 #: Called where a session for the timeline is not begun within a slice of time. Without any, it is started at once.
 after_slice: list[Callable[[], None]] = []
 #: Seconds of that slice.
@@ -113,6 +115,8 @@ def go_on(context: bpy.types.Context, seconds: float) -> PreviewSession | None:
     )
     assert _running.session is not None
     _running.counts = _counts()
+    if work.back_to is not None:
+        context.scene.frame_set(work.back_to)
     return _running.session
 
 
@@ -228,6 +232,9 @@ def _after_frame(scene: bpy.types.Scene, *_: Any) -> None:
     leader, context = _running.timeline, bpy.context
     if context.scene != scene or authored_poses.are_put():
         return
+    if _running.session is None and _running.starting is None and _has_kept(scene):
+        for call in on_kept:
+            call()
     # A render job changes the frame in a thread of its own.
     if leader is None or leader.session.scene_name != scene.name or bpy.app.is_job_running("RENDER"):
         return
@@ -235,6 +242,19 @@ def _after_frame(scene: bpy.types.Scene, *_: Any) -> None:
         stop()
         return
     _guarded(lambda: leader.show_frame(context))
+
+
+def _has_kept(scene: bpy.types.Scene) -> bool:
+    """True if the .blend keeps how the bodies are at the current frame, and is to show it.
+
+    Not where it is known to be stale: playing compares it again.
+    """
+    from . import kept_frames
+
+    kept = kept_frames.about(scene) if scene.usdphys.preview.with_timeline else None
+    if kept is None or kept_frames.is_stale(scene) or bpy.context.mode != "OBJECT" or bpy.app.is_job_running("RENDER"):
+        return False
+    return kept.start < scene.frame_current <= kept.end
 
 
 _handlers = Handlers(

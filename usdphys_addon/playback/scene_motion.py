@@ -70,10 +70,11 @@ def animation_of(
 
 def simulate_scene(
     scene: Any, model: PhysicsModel, seconds: float, fps: float, *, substeps: int = 0, quality: str = NORMAL,
-    with_loads: bool = False, engine: str = PREVIEW, animated: AnimatedValues | None = None,
+    with_loads: bool = False, engine: str = PREVIEW, least_impulse: float | None = None,
+    animated: AnimatedValues | None = None,
 ) -> tuple[World, Recording]:  # fmt: skip
     """Simulate the model of a scene. Animated objects move as they are keyed, for which frames are set; so do animated
-    values. engine: of `engine.solvers`.
+    values. engine: of `engine.solvers`. least_impulse: see `record`.
 
     Raises InputError where the solver stops or a body is nowhere, and UsageError for too long a time.
     """
@@ -100,4 +101,7 @@ def simulate_scene(
         return moving.places()
 
     with engine_silenced():
-        return world, record(world, frame_count(world, seconds), movers, with_loads=with_loads, values=values)
+        return world, record(
+            world, frame_count(world, seconds), movers, with_loads=with_loads, values=values,
+            least_impulse=least_impulse,
+        )  # fmt: skip

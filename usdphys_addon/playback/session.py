@@ -21,6 +21,7 @@ from ..core.steps import Steps, advance, finished, part
 from ..core.validate import Issue
 from ..core.words import phrase
 from ..simulation import load_history
+from ..simulation.contact_history import ContactHistory
 from ..simulation.energies import Energies
 from ..simulation.engine import ENGINES, Ability, NotLiveError, Program
 from ..simulation.live_values import LiveValues
@@ -43,6 +44,9 @@ BESIDE_SECONDS = 0.016
 BUILD_SECONDS = 0.02
 #: Milliseconds of a time step from which playing ends.
 SLOWEST = 1000.0
+#: So many time steps after each other may an engine in a process of its own be so late: it makes ready what it needs,
+#: or other programs have the processor.
+MOST_LATE = 3
 #: Seconds to simulate per redraw if the preview runs as fast as it can.
 FAST_BUDGET = 0.03
 #: Part of the time to start a session that goes into reading the scene.
@@ -169,9 +173,11 @@ class PreviewSession:
             self.shown.forget_poses()
         self._history = load_history.LoadHistory(self.world)
         self._energies: Energies | None = None
+        self._contact_history: ContactHistory | None = None
         #: Paths of the simulated joints by the names of their objects.
         self._joint_names = {self.model.prims[path].label: path for path in self.world.joints}
         self._edited = False
+        self._late = 0
         self._debt = 0.0
         self._counted, self._contacts = 0.0, 0
         self._silent = live_edits.silent_values(self.scene)
@@ -246,7 +252,14 @@ class PreviewSession:
     def play_on(self, context: Context) -> None:
         """Simulate one time step of many. Raises SlowStepError, and UnstableError."""
         self.simulate(context)
-        if self.world.step_milliseconds > SLOWEST:
+        if self.world.step_milliseconds > SLOWEST and self.world.delay > 0.0:
+            self._late += 1
+            if self._late > MOST_LATE:
+                raise SlowStepError(
+                    f"A time step took {self.world.step_milliseconds / 1e3:.1f} s in {self.world.engine_name}: the "
+                    "preview was stopped. Choose another engine, or bake, which may take long."
+                )
+        elif self.world.step_milliseconds > SLOWEST:
             path = self.world.busiest()
             label = self.model.prims[path].label or path if path else ""
             raise SlowStepError(
@@ -254,6 +267,8 @@ class PreviewSession:
                 f"'{label}': the preview was stopped. Give it a simpler collider, move bodies that overlap apart, or "
                 "choose the quality Draft."
             )
+        else:
+            self._late = 0
 
     def step_once(self, context: Context) -> None:
         """Simulate and show one time step."""
@@ -273,6 +288,8 @@ class PreviewSession:
         self._history.note()
         if self._energies is not None:
             self._energies.note()
+        if self._contact_history is not None:
+            self._contact_history.note()
         lost = [path for path, why in self.world.unstable.items() if "not a number" in why]
         if lost:
             label = self.model.prims[lost[0]].label or lost[0]
@@ -468,6 +485,23 @@ class PreviewSession:
     def broken(self) -> dict[str, load_history.JointBreak]:
         """When and under which load joints broke, by label, in that order."""
         return {self.model.prims[path].label or path: joint_break for path, joint_break in self._history.breaks.items()}
+
+    def watch_contacts(self, least: float) -> None:
+        """Keep from the next time step on which contacts begin with an impulse, N s. Others need not measure them."""
+        self._contact_history = ContactHistory(self.world, least) if self.world.can(Ability.TOUCHES) else None
+
+    @property
+    def contacts(self) -> list[tuple[float, str, str]]:
+        """When contacts began that are watched, s, and the labels of both, first that of a body that moves."""
+        found = () if self._contact_history is None else self._contact_history.contacts
+        world, prims = self.world, self.model.prims
+        still = {path for path, kinematic in zip(world.paths, world.kinematic, strict=True) if kinematic}
+        still |= set(world.static_colliders)
+        pairs = [sorted((each.first, each.second), key=still.__contains__) for each in found]
+        return [
+            (each.seconds, prims[first].label or first, prims[second].label or second)
+            for each, (first, second) in zip(found, pairs, strict=True)
+        ]
 
     @property
     def warnings(self) -> list[str]:

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bpy.types import Context
 
 from ..bridge import scene_watch, stand_ins
 from ..core.steps import Next, Steps, advance
 from ..system.collector import gc_paused
+from . import kept_frames
 from .session import PreviewSession
 from .timeline import Timeline
 
@@ -28,7 +31,18 @@ class Starting:
         #: Slices that were made.
         self.slices = 0
         self.done: PreviewSession | Timeline | None = None
+        #: The frame that is shown once it is done, if it began at another one; None for no other.
+        self.back_to: int | None = None
+        if with_timeline and not only:
+            self._go_to_start(context.scene)
         self._begin(context)
+
+    def _go_to_start(self, scene: Any) -> None:
+        """Begin where the frames began that the .blend keeps, if the current one is among them."""
+        kept = kept_frames.about(scene)
+        if kept is not None and kept.start < scene.frame_current <= kept.end:
+            self.back_to = scene.frame_current
+            scene.frame_set(kept.start)
 
     def _begin(self, context: Context) -> None:
         stand_ins.make(context)  # before the state is noted, which it changes
@@ -55,6 +69,8 @@ class Starting:
                 self.fraction = advance(self._steps, seconds)
         except StopIteration as finished:
             self.done = finished.value
+            if not (isinstance(self.done, Timeline) and self.done.has_kept):
+                self.back_to = None
         return self.done is not None
 
     @property

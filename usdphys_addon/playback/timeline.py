@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from bpy.types import Context, Scene
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from ..core.steps import Steps
 from ..core.words import named, phrase
+from . import kept_frames
+from .kept_frames import Events, Frame, Kept
 from .session import PreviewSession
 
 Floats = NDArray[np.floating]
@@ -19,19 +21,6 @@ Floats = NDArray[np.floating]
 #: Frames that one change of frame simulates at most: a slow scene falls behind instead of hanging, and a jump over
 #: more frames shows the last simulated one.
 MOST_FRAMES = 4
-
-
-class _Frame(NamedTuple):
-    """How all bodies move in a frame, and what was known of the scene then.
-
-    animated: (k, 4, 4), world matrices of the animated kinematic bodies; None if Blender has skipped the frame. broken:
-    the joints that are broken, which a world cannot begin with. values: of all else that is animated; None as above.
-    """
-
-    motion: Any
-    animated: Any
-    broken: tuple[str, ...]
-    values: dict[Any, Any] | None = None
 
 
 def time_steps_per_frame(scene: Scene) -> int:
@@ -49,6 +38,7 @@ class Timeline:
 
     The simulation begins at the frame at which the session was started. After an edit of the physics the bodies go on
     from the frame that is shown, as they moved in it; those before it are dropped. At the first frame they begin anew.
+    Frames that the .blend keeps are taken if the physics is still that of them.
     """
 
     @classmethod
@@ -56,10 +46,10 @@ class Timeline:
         """Start in steps. They raise MissingDependencyError and InputError as those of PreviewSession do."""
         frequency = frame_rate(context.scene) * time_steps_per_frame(context.scene)
         session = yield from PreviewSession.steps(context, frequency=frequency, only=only)
-        return cls(context, session)
+        return cls(context, session, None if only else kept_frames.load(context.scene))
 
-    def __init__(self, context: Context, session: PreviewSession) -> None:
-        """session: at the frame rate of the scene times the time steps per frame."""
+    def __init__(self, context: Context, session: PreviewSession, kept: Kept | None = None) -> None:
+        """session: at the frame rate of the scene times the time steps per frame. kept: of the .blend."""
         scene: Any = context.scene
         self._steps, self._rate = time_steps_per_frame(scene), frame_rate(scene)
         self.session = session
@@ -70,7 +60,7 @@ class Timeline:
         self.first = self.start
         #: What the last edit has done to the kept frames; empty if they begin at the start.
         self.edited = ""
-        self._frames: dict[int, _Frame] = {}
+        self._frames: dict[int, Frame] = {}
         places = self.session.led.places(context)
         #: The animated places of the kinematic bodies at the start, by the names of their objects.
         self._start_places = self._named(places)
@@ -79,6 +69,41 @@ class Timeline:
         #: The animated values at the start.
         self._start_values = session.values(context)
         self._keep(places, self._values(context))
+        #: True while the world is at the start, and the front is a frame that the .blend keeps.
+        self._is_behind = False
+        #: Of the frames that the .blend keeps.
+        self.events = Events([], [])
+        if kept is not None and kept.start == self.start:
+            self._take(scene, kept)
+
+    def _take(self, scene: Scene, kept: Kept) -> None:
+        """Show kept frames in place of simulating them, if they fit the scene as it is."""
+        fits = kept.paths == self.session.world.paths and kept.digest == self.digest(scene)
+        kept_frames.note_stale(scene, not fits)
+        if not fits:
+            return
+        self._frames, self.front, self._is_behind = dict(kept.frames), max(kept.frames), True
+        self.events = kept.events
+        motion = self._frames[self.front].motion
+        self._front_poses = motion.positions.astype(float), motion.rotations.astype(float)
+
+    def digest(self, scene: Scene) -> str:
+        """Of the physics with which the session began; while it has just begun."""
+        return kept_frames.digest(scene, self.session.model, self._rate)
+
+    @property
+    def has_kept(self) -> bool:
+        """True while all frames are those that the .blend keeps."""
+        return self._is_behind
+
+    def to_keep(self, digest: str, events: Events) -> Kept:
+        """The frames, for the .blend. digest: of the start."""
+        return Kept(self.start, digest, self.session.world.paths, dict(self._frames), events)
+
+    def pose(self, frame: int) -> None:
+        """Let the world hold the poses of a kept frame, without showing them."""
+        kept = self._frames[frame].motion
+        self.session.world.positions[:], self.session.world.rotations[:] = kept.positions, kept.rotations
 
     @property
     def kept(self) -> list[int]:
@@ -130,18 +155,20 @@ class Timeline:
 
         places: of the kinematic bodies, where they are not as kept. is_anew: their animation has changed.
         """
-        kept = self._frames[at]
+        kept, was_behind = self._frames[at], self._is_behind
         motion = kept.motion if places is None else self.session.led.placed(kept.motion, places)
         self._show_front()
         if is_anew:
             self.session.go_on_from(context, motion)
-        elif not self.session.take_edits(context, None if at == self.front else motion):
+        elif not self.session.take_edits(context, None if at == self.front and not was_behind else motion):
             return
+        self._is_behind = False
+        kept_frames.note_stale(context.scene, True)
         self._frames.clear()
         if at == self.start:
             self._begin_anew(context)
             return
-        if kept.broken and (is_anew or at != self.front):
+        if kept.broken and (is_anew or at != self.front or was_behind):
             names = named(self.session.model.prims[path].label or path for path in kept.broken)
             self._begin_anew(context)
             self.edited = phrase(
@@ -173,6 +200,7 @@ class Timeline:
 
     def _begin_anew(self, context: Context) -> None:
         """Build the world from the edited scene, as it is in the first frame."""
+        self._is_behind = False
         self.session.restart(context)
         here = self.session.led.places(context)
         # A body that was not kinematic at the start is known where it is now.
@@ -195,6 +223,8 @@ class Timeline:
 
     def _simulate(self, context: Context, frame: int, animated: Floats | None, values: dict[Any, Any]) -> None:
         """Simulate until a frame, but not too many. Animated bodies move evenly from the last simulated frame to it."""
+        if self._is_behind and not self._catch_up(context):
+            return
         self._show_front()
         self.session.aim(context, (frame - self.front) * self._steps)
         for _ in range(min(frame - self.front, MOST_FRAMES)):
@@ -204,10 +234,26 @@ class Timeline:
             is_known = self.front == frame
             self._keep(animated if is_known else None, values if is_known else None)
 
+    def _catch_up(self, context: Context) -> bool:
+        """Bring the world to the last kept frame, from which it goes on; False where it cannot begin there."""
+        kept = self._frames[self.front]
+        if kept.broken:
+            names = named(self.session.model.prims[path].label or path for path in kept.broken)
+            self.edited = phrase(
+                "The cache ends at frame {last}: {names} had broken, so no simulation can go on from there.",
+                last=self.front,
+                names=names,
+            )
+            return False
+        self.session.go_on_from(context, kept.motion)
+        self.session.world.frame = (self.front - self.start) * self._steps
+        self._is_behind = False
+        return True
+
     def _keep(self, animated: Floats | None, values: dict[Any, Any] | None = None) -> None:
         self._front_poses = self._poses()
         world = self.session.world
-        self._frames[self.front] = _Frame(world.motion(), animated, tuple(world.broken_joints), values)
+        self._frames[self.front] = Frame(world.motion(), animated, tuple(world.broken_joints), values)
 
     def _poses(self) -> tuple[Any, Any]:
         world = self.session.world

@@ -16,11 +16,16 @@ from ..core.model import PhysicsModel
 from ..core.words import counted
 from .opinions import Cause
 
-#: fail: the asset, or a demand on it, is not met. differs: an engine moves it differently, or a format cannot keep it,
-#: and says so. skipped: not tried, and why.
-Status = Literal["pass", "fail", "differs", "skipped"]
+#: fail: the asset does not move as it says, or a demand is not met. doubtful: true of the asset, and seldom meant.
+#: differs: an engine moves it differently, or a format cannot keep it, and says so. skipped: not tried, and why.
+Status = Literal["pass", "fail", "doubtful", "differs", "skipped"]
+#: What is not wrong, but worth knowing; and with it all that is found, the worst first.
+NOTABLE: tuple[Status, ...] = ("doubtful", "differs")
+FOUND: tuple[Status, ...] = ("fail", *NOTABLE)
+#: All, as they are listed.
+ORDER: tuple[Status, ...] = (*FOUND, "skipped", "pass")
 #: Changes with what the checks mean, so that an old digest is no proof of new checks.
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,15 @@ class Certificate:
     def verdict(self) -> Status:
         """The worst of all checks; skipped only where nothing was tried."""
         found = {check.status for check in self.checks}
-        return next((status for status in ("fail", "differs", "pass") if status in found), "skipped")
+        return next((status for status in (*FOUND, "pass") if status in found), "skipped")
+
+    @property
+    def headline(self) -> str:
+        """How much is wrong, and how much is worth knowing: what an author may mean, and what others do differently."""
+        if self.verdict == "skipped":
+            return "nothing was tried"
+        wrong, notable = len(self.having("fail")), len(self.having(*NOTABLE))
+        return f"{wrong or 'nothing'} wrong{f', {notable} worth knowing' if notable else ''}"
 
     @property
     def digest(self) -> str:
@@ -74,7 +87,9 @@ class Certificate:
     def as_json(self) -> dict[str, Any]:
         """The table that --json prints."""
         return {
-            "version": VERSION, "file": self.file, "verdict": self.verdict, "digest": self.digest,
+            "version": VERSION, "file": self.file, "verdict": self.verdict, "headline": self.headline,
+            "wrong": len(self.having("fail")), "worth_knowing": len(self.having(*NOTABLE)),
+            "digest": self.digest,
             "physics": self.physics, "seconds": round(self.seconds, 2),
             "counts": dict(Counter(check.status for check in self.checks)),
             "checks": [
@@ -95,15 +110,18 @@ class Certificate:
 
     def lines(self) -> Iterator[str]:
         """For people: what is wrong, and what was left out."""
-        for check in self.having("fail", "differs", "skipped"):
-            yield check.line()
+        for status in (*FOUND, "skipped"):
+            yield from (check.line() for check in self.having(status))
 
     def summary(self) -> str:
         """Verdict and numbers in one line."""
         numbers = Counter(check.status for check in self.checks)
-        words: dict[Status, str] = {"pass": "passed", "fail": "failed", "differs": "differ", "skipped": "skipped"}
+        words: dict[Status, str] = {
+            "pass": "passed", "fail": "failed", "doubtful": "doubtful", "differs": "differ", "skipped": "skipped"
+        }  # fmt: skip
         told = ", ".join(f"{numbers[status]} {word}" for status, word in words.items() if numbers[status])
-        return f"{self.file}: {self.verdict}: {counted(len(self.checks), 'check')} ({told}), digest {self.digest[:12]}"
+        checks = f"{counted(len(self.checks), 'check')} ({told})"
+        return f"{self.file}: {self.verdict}: {self.headline}; {checks}, digest {self.digest[:12]}"
 
 
 def measure(value: float, axis: int) -> str:

@@ -21,7 +21,7 @@ from ..core.joint_settings import following, gearing_of
 from ..core.model import PhysicsModel, Prim
 from ..core.schema import split_applied
 from ..core.schemas import usd_physics
-from ..simulation.joint_facts import NO_LIMIT, Drive, Freedom, JointFacts
+from ..simulation.joint_facts import NO_LIMIT, Drive, JointFacts
 from ..simulation.joint_poses import position_of, relative_pose
 from .certificate import measure
 from .runs import STEP, Motion, Subject, ends_of, subject_of
@@ -38,6 +38,7 @@ EXPERIMENTS: dict[str, tuple[float, str]] = {
     "down": (2.0, "push to the lower limit"),
     "coast": (1.0, "stop by friction"),
     "force": (0.5, "largest force of the drive"),
+    "speed": (1.0, "push beyond the largest speed"),
 }
 #: Share of the way, and metres or radians, by which an engine may miss the answer.
 SHARE, LEAST = 0.06, 0.004
@@ -47,6 +48,12 @@ PUSH, COAST = 3.5, 2.0
 FASTEST = 8.0
 #: 1/s: how fast a push reaches its speed.
 _FIRM = 40.0
+#: By how much a push is faster than the largest speed; that in radians or metres of a frame that can be followed.
+_BEYOND, _FOLLOWED = 1.5, 1.0
+#: Damping or friction that would stop a link so many times in a frame: steps of the solver decide what it does then.
+_STIFF = 60.0
+#: Part of the time that has passed by which an engine may be behind.
+_LATE = 0.01
 #: Seconds in which a drive has to arrive.
 PATIENCE = 5.0
 
@@ -200,16 +207,23 @@ def _prims(subject: Subject, probe: Probe, experiment: str, push: float) -> list
     joint = replace(facts.prim, path=probe.joint, schemas=facts.prim.schemas.copy(), materials=(), label="")
     _place(subject, probe, joint)
     drives = [name for name in joint.schemas if name.startswith("PhysicsDriveAPI:")]
-    if experiment in ("swing", "coast", "up", "down"):
+    if experiment in ("swing", "coast", "up", "down", "speed"):
         for name in drives:
             del joint.schemas[name]
     if experiment in ("up", "down"):
-        goal = push if experiment == "up" else -push
+        # They ask about limits, and are as fast as it needs.
+        for name, value in list(joint.schemas.items()):
+            fields = [field for base, field in _SAID["largest speed"] if split_applied(name)[0] == base]
+            joint.schemas[name] = value.copy(**dict.fromkeys(fields)) if fields else value
+    if experiment == "speed":
+        push = _BEYOND * facts.freedoms[probe.axis].settings.max_speed
+    if experiment in ("up", "down", "speed"):
+        goal = {"up": push, "down": -push, "speed": _freer_side(probe) * push}[experiment]
         firm = _FIRM * probe.matter + 4.0 * joint_settings.joint_friction(facts.prim, probe.dof) / push
         joint.add(usd_physics.DriveAPI(type="force", damping=firm, target_velocity=goal), probe.dof)
     drive: Any = joint.schemas.get(f"PhysicsDriveAPI:{probe.dof}")
     if experiment == "step" and drive is not None and (drive.resolved("stiffness") or 0.0) > 0.0:
-        target = probe.start + _step_of(facts.freedoms[probe.axis], probe)
+        target = probe.start + step_of(probe)
         joint.add(drive.copy(target_position=target, target_velocity=0.0), probe.dof)
     if experiment == "force" and drive is not None:
         most = drive.decided("max_force") or 0.0
@@ -227,9 +241,9 @@ def _rooms(probe: Probe) -> tuple[float, float]:
 
 
 def _freer_side(probe: Probe) -> float:
-    """1 or -1: away from the nearer limit."""
+    """1 or -1: away from the nearer limit; 1 where rounding alone decides."""
     up, down = _rooms(probe)
-    return 1.0 if up >= down else -1.0
+    return 1.0 if up >= down or math.isclose(up, down, rel_tol=1e-6) else -1.0
 
 
 def burden(probe: Probe) -> float:
@@ -249,13 +263,10 @@ def coasting(probe: Probe) -> float:
     return _freer_side(probe) * min(COAST, 0.8 * max(_rooms(probe)) / EXPERIMENTS["coast"][0])
 
 
-def _step_of(freedom: Freedom, probe: Probe) -> float:
+def step_of(probe: Probe) -> float:
     """By how much a drive has to move, m or rad: 0.3 or a tenth of a metre, or half of the way to the nearer limit."""
     wish = 0.3 if probe.axis == 3 else 0.1
-    rooms = (freedom.high - probe.start, probe.start - freedom.low)
-    if max(rooms) <= 0.0:
-        return 0.0
-    return min(wish, 0.5 * rooms[0]) if rooms[0] >= rooms[1] else -min(wish, 0.5 * rooms[1])
+    return _freer_side(probe) * max(0.0, min(wish, 0.5 * max(_rooms(probe))))
 
 
 def _place(subject: Subject, probe: Probe, joint: Prim) -> None:
@@ -282,13 +293,28 @@ def applies(probe: Probe, experiment: str) -> bool:
         return drive is not None and (drive.resolved("stiffness") > 0.0 or drive.resolved("damping") > 0.0)
     if experiment == "force":
         most = drive.decided("max_force") if drive is not None else None
-        return most is not None and 0.0 < most < NO_LIMIT
+        return most is not None and 0.0 < most < NO_LIMIT and max(_rooms(probe)) > LEAST
+    if experiment == "speed":
+        # Where it can be reached.
+        speed = freedom.settings.max_speed
+        return 0.0 < speed * STEP < _FOLLOWED and max(_rooms(probe)) > max(LEAST, 0.3 * speed)
     if experiment in ("up", "down"):
         return freedom.is_limited and not freedom.has_bounce
     if experiment == "coast":
-        return freedom.settings.friction > 0.0 or freedom.settings.resistance > 0.0
+        is_slowed = freedom.settings.friction > 0.0 or freedom.settings.resistance > 0.0
+        return is_slowed and max(_rooms(probe)) > LEAST
     # Where the centre of mass is on the axis, or along a slide that lies, nothing swings.
     return True
+
+
+def is_resolved(probe: Probe, experiment: str) -> bool:
+    """False where the link alone is so light that damping or friction stops it within a small part of a frame."""
+    freedom = probe.facts.freedoms[probe.axis]
+    damping, matter = freedom.settings.resistance, probe.matter + freedom.settings.armature
+    drive: Any = probe.facts.prim.schemas.get(f"PhysicsDriveAPI:{probe.dof}")
+    if experiment == "step" and drive is not None:
+        damping += drive.resolved("damping") * (matter if drive.resolved("type") == "acceleration" else 1.0)
+    return experiment == "force" or max(damping, freedom.settings.friction / PUSH) / matter * STEP < _STIFF
 
 
 def positions(probe: Probe, motion: Motion) -> Floats:
@@ -459,25 +485,25 @@ def judged(probe: Probe, experiment: str, engine: str, model: PhysicsModel, moti
     terms = terms_of(probe, model, experiment)
     seconds = EXPERIMENTS[experiment][0]
     wanted, got = answer(probe, terms, seconds), positions(probe, motion)
-    error, time = _error(wanted, got)
+    error, time = _error(wanted, got, terms.speed)
     lost = ""
     if error > 1.0:
         trials = {}
         for words, changes in LOSABLE.items():
             if any(getattr(terms, name) != value for name, value in changes.items()):
-                trials[words] = _error(answer(probe, terms.without(words), seconds), got)[0]
+                trials[words] = _error(answer(probe, terms.without(words), seconds), got, terms.speed)[0]
         best = min(trials, key=lambda words: trials[words], default="")
         lost = best if best and trials[best] < min(1.0, 0.5 * error) else ""
     return Outcome(probe.facts.path, experiment, engine, float(wanted[-1]), float(got[-1]), error, lost, time)
 
 
-def _error(wanted: Floats, got: Floats) -> tuple[float, float]:
-    """(largest share of what is allowed, first time (s) when it is more than that)."""
+def _error(wanted: Floats, got: Floats, first: float) -> tuple[float, float]:
+    """(largest share of what is allowed, first time (s) when it is more than that). first: speed at the start."""
     count = min(len(wanted), len(got))
     ways = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(wanted[:count])))])
-    # An engine may be a frame behind.
+    # An engine may be a frame behind, and later or earlier by a part of the time.
     speeds = np.maximum.accumulate(np.abs(np.gradient(wanted[:count])))
-    allowed = LEAST + SHARE * ways + speeds
+    allowed = LEAST + SHARE * ways + np.maximum(speeds, abs(first) * STEP) * (1.0 + _LATE * np.arange(count))
     share = np.abs(wanted[:count] - got[:count]) / allowed
     share = np.where(np.isfinite(share), share, np.inf)
     late = np.flatnonzero(share > 1.0)

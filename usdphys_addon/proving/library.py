@@ -13,12 +13,12 @@ from typing import Any
 from ..core.errors import InputError
 from ..core.words import counted
 from . import page
+from .certificate import ORDER
 
 #: Name of the index in its folder.
 NAME = "index.html"
 _SUMMARY = re.compile(r'<script type="application/json" id="summary">(.*?)</script>', re.DOTALL)
 _STILL = re.compile(r'<svg class="still".*?</svg>', re.DOTALL)
-_ORDER = ("fail", "differs", "skipped", "pass")
 
 
 def index(folder: Path) -> tuple[str, Counter[str]]:
@@ -26,9 +26,9 @@ def index(folder: Path) -> tuple[str, Counter[str]]:
     rows = [row for file in sorted(folder.rglob("*.html")) if (row := _row_of(file, folder)) is not None]
     if not rows:
         raise InputError(f"'{folder}' holds no reports; write some with 'usdphys report ASSET -o {folder}/ASSET.html'.")
-    rows.sort(key=lambda row: _ORDER.index(row["verdict"]))
+    rows.sort(key=lambda row: ORDER.index(row["verdict"]))
     counts = Counter(str(row["verdict"]) for row in rows)
-    told = ", ".join(f"{counts[status]} {page.WORDS[status]}" for status in _ORDER if counts[status])
+    told = ", ".join(f"{counts[status]} {page.WORDS[status]}" for status in ORDER if counts[status])
     headings = ("Picture", "Asset", "Verdict", "Found first", "Cause", "Checks")
     table = page.table(headings, [_cells(row) for row in rows], none="")
     return page.document(
@@ -48,7 +48,7 @@ def _row_of(file: Path, folder: Path) -> dict[str, Any] | None:
         row = json.loads(found[1])
     except ValueError:
         return None
-    if not isinstance(row, dict) or row.get("verdict") not in _ORDER:
+    if not isinstance(row, dict) or row.get("verdict") not in ORDER:
         return None
     picture = _STILL.search(text)
     return row | {"page": file.relative_to(folder).as_posix(), "picture": picture[0] if picture else ""}
@@ -59,7 +59,7 @@ def _cells(row: dict[str, Any]) -> list[object]:
     name = html.escape(str(row.get("file", row["page"])))
     status = row["verdict"]
     counts = row.get("counts", {})
-    numbers = ", ".join(f"{counts[one]} {page.WORDS[one]}" for one in _ORDER if counts.get(one))
+    numbers = ", ".join(f"{counts[one]} {page.WORDS[one]}" for one in ORDER if counts.get(one))
     return [
         page.Html(f'<a href="{link}" tabindex="-1" aria-hidden="true">{row["picture"]}</a>'),
         page.Html(f'<a href="{link}">{name}</a>'),

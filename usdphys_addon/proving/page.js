@@ -212,20 +212,13 @@
     const style = getComputedStyle(document.body), ink = style.color, back = style.backgroundColor, engine = list[0];
     if (shown.joints !== false) for (const joint of scene.joints) drawJoint(joint, engine);
     const pixel = window.devicePixelRatio || 1;
-    for (const [path, body] of Object.entries(scene.bodies)) {
-      const end = project(placed(poseOf(engine, path), body.center));
-      if (shown.centers !== false) {
-        pen.fillStyle = "#111"; pen.strokeStyle = "#fff"; pen.lineWidth = 1.5 * pixel;
-        pen.beginPath(); pen.arc(end[0], end[1], 4 * pixel, 0, 7); pen.fill(); pen.stroke();
-      }
-      if (shown.names !== false && Object.keys(scene.bodies).length <= 40) {
-        pen.fillStyle = ink; pen.font = `${12 * pixel}px system-ui, sans-serif`;
-        const name = path.split("/").pop();
-        pen.strokeStyle = back; pen.lineWidth = 3 * pixel; pen.lineJoin = "round";
-        pen.strokeText(name, end[0] + 7 * pixel, end[1] - 6 * pixel);
-        pen.fillText(name, end[0] + 7 * pixel, end[1] - 6 * pixel);
-      }
+    const ends = Object.entries(scene.bodies).map(([path, body]) =>
+      [path.split("/").pop(), project(placed(poseOf(engine, path), body.center))]);
+    if (shown.centers !== false) for (const [, end] of ends) {
+      pen.fillStyle = "#111"; pen.strokeStyle = "#fff"; pen.lineWidth = 1.5 * pixel;
+      pen.beginPath(); pen.arc(end[0], end[1], 4 * pixel, 0, 7); pen.fill(); pen.stroke();
     }
+    drawNames(shown.names !== false && ends.length <= 40 ? ends : [], ink, back, pixel);
     for (const mark of document.querySelectorAll("svg .now")) {
       const x = Number(mark.dataset.left) + Number(mark.dataset.inner) * (frames > 1 ? frame / (frames - 1) : 0);
       mark.setAttribute("x1", String(x)); mark.setAttribute("x2", String(x));
@@ -235,6 +228,23 @@
     canvas.dataset.faces = String(things.reduce((total, thing) => total + thing.shape.triangles.length, 0));
     canvas.dataset.renderer = program ? "webgl" : "canvas";
     canvas.dataset.frame = String(frame);
+  };
+  // Names of bodies, to the right of their centres or to the left; one that would lie on another is left out.
+  const drawNames = (ends, ink, back, pixel) => {
+    const boxes = [], high = 14 * pixel;
+    pen.font = `${12 * pixel}px system-ui, sans-serif`;
+    pen.fillStyle = ink; pen.strokeStyle = back; pen.lineWidth = 3 * pixel; pen.lineJoin = "round";
+    for (const [name, end] of ends) {
+      const wide = pen.measureText(name).width, y = end[1] - 6 * pixel;
+      const places = [end[0] + 7 * pixel, end[0] - 7 * pixel - wide].filter((x) => x >= 0 && x + wide <= canvas.width);
+      const x = places.find((left) => !boxes.some((box) =>
+        left < box[0] + box[2] && box[0] < left + wide && Math.abs(y - box[1]) < high));
+      if (x === undefined) continue;
+      boxes.push([x, y, wide]);
+      pen.strokeText(name, x, y);
+      pen.fillText(name, x, y);
+    }
+    canvas.dataset.names = JSON.stringify(boxes);
   };
   const drawJoint = (joint, engine) => {
     const size = 0.14 * radius, pose = poseOf(engine, joint.body), turned = (v) => rotated(pose.slice(3), v);

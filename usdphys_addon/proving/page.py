@@ -27,7 +27,7 @@ from ..core.words import counted
 from ..simulation.engine import ENGINES
 from . import joints as bench
 from . import plain, still
-from .certificate import Check
+from .certificate import FOUND, NOTABLE, ORDER, Check
 from .prove import Proof, Wish
 from .runs import FLOOR, STEP, Motion, corners_of
 
@@ -38,7 +38,10 @@ RATE = 30
 #: In a cell that says nothing.
 NONE = "\N{EN DASH}"
 _HERE = Path(__file__).parent
-WORDS = {"pass": "passed", "fail": "failed", "differs": "differs", "skipped": "not tried"}
+WORDS = {"pass": "passed", "fail": "wrong", "doubtful": "doubtful", "differs": "differs", "skipped": "not tried"}
+_NOTABLE = (
+    "Doubtful is what is true of the asset, and seldom meant; what differs, an engine or a format does in its own way."
+)
 _COLOURS = ("#3b7dd8", "#d97706", "#7c3aed", "#0f9d76", "#c2255c")
 
 
@@ -54,6 +57,7 @@ def page(proof: Proof, wish: Wish) -> str:
     content = f"""<header>
 <h1>{_text(title)}</h1>
 <p class="verdict {certificate.verdict}">{WORDS[certificate.verdict]}</p>
+<p>{_text(certificate.headline.capitalize())}.</p>
 <p>{_text(_numbers(proof))}</p>
 <p class="small">Digest <code>{certificate.digest}</code></p>
 </header>
@@ -101,7 +105,7 @@ def _json(content: Any) -> str:
 def _summary(proof: Proof, title: str) -> dict[str, Any]:
     """What a list of assets tells of this one, see `library`."""
     certificate = proof.certificate
-    worst = next(iter(certificate.having("fail") or certificate.having("differs")), None)
+    worst = next((check for status in FOUND for check in certificate.having(status)), None)
     return {
         "file": title, "verdict": certificate.verdict, "digest": certificate.digest,
         "counts": dict(Counter(check.status for check in certificate.checks)),
@@ -156,10 +160,12 @@ def _breaking(value: object) -> str:
 
 def _verdicts(proof: Proof) -> str:
     """What is wrong, and then what was left out and what passed, which a click shows."""
-    order = ("fail", "differs", "skipped", "pass")
-    checks = sorted(proof.certificate.checks, key=lambda check: order.index(check.status))
-    wrong = [check for check in checks if check.status in ("fail", "differs")]
+    checks = sorted(proof.certificate.checks, key=lambda check: ORDER.index(check.status))
+    wrong = [check for check in checks if check.status == "fail"]
     parts = [_verdict_table(wrong) if wrong else "<p>Nothing is wrong.</p>" if checks else "<p>Nothing was tried.</p>"]
+    notable = [check for check in checks if check.status in NOTABLE]
+    if notable:
+        parts.append(f"<h3>Worth knowing</h3><p>{_NOTABLE}</p>{_verdict_table(notable)}")
     for status in ("skipped", "pass"):
         found = [check for check in checks if check.status == status]
         if found:

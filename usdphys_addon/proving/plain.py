@@ -15,10 +15,11 @@ from ..core import frames, mass
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import validate
+from ..core.words import counted
 from ..simulation.joint_facts import NO_LIMIT
 from ..simulation.joint_poses import position_of, relative_pose
 from . import opinions
-from .certificate import Check, measure
+from .certificate import Check, Status, measure
 from .opinions import Cause, Opinion
 from .runs import (
     STEP,
@@ -42,12 +43,18 @@ REST = 5.0
 GROWTH, LEAST_ENERGY = 0.04, 1e-6
 #: Part of its radius by which a solver lifts a part that rests, because it pushes out what has sunk in.
 _PUSHED_OUT = 3e-4
+#: Part of the energy of height that becomes kinetic, which a solver may miss: it grows as what falls for ever falls.
+_TURNED_OVER = 1e-3
+#: Part of its way in a frame by which a joint of a fast body may be apart.
+_FAST = 0.01
 #: m and rad by which a joint may be apart, and as a part of the radius of its bodies.
 APART, TURNED, SHARE = 1e-3, 0.02, 0.02
 #: rad, and part of the radius, by which a drive may sag.
 SAG, SAG_SHARE = 0.1, 0.1
 #: kg/m3 of what is made: aerogel and osmium have less and more than these.
 DENSITIES = (1.0, 25000.0)
+#: m/s2, of what is stood on: Pluto and Jupiter have more and less than these.
+PLANETS = (0.5, 30.0)
 #: By how much a moment of inertia may be more or less than that of the shapes.
 INERTIA = 30.0
 #: By how many lengths of its colliders a centre of mass may be outside of them: many robots collide with less than they
@@ -66,13 +73,15 @@ class Found(NamedTuple):
     data: dict[str, Any]
 
 
-def checks_of(subject: Subject, budget: Budget, share: float, seconds: float = REST) -> Iterator[Check]:
+def checks_of(
+    subject: Subject, budget: Budget, share: float, seconds: float = REST, *, is_posed: bool = True
+) -> Iterator[Check]:
     """The checks of an asset, in the preview's engine. share: of the budget that may be used by then. Its first run is
-    made anyway."""
-    insides = list(_inside(subject))
-    yield from insides
+    made anyway. is_posed: see `Wish`."""
+    starts = [*_inside(subject, is_posed), *_limits(subject, is_posed)]
+    yield from starts
     yield from _matter(subject)
-    yield from _limits(subject)
+    yield from _gravity(subject)
     if not subject.parts:
         yield Check(SECTION, "rest", "skipped", "Nothing is dynamic, so nothing can be simulated.")
         return
@@ -92,7 +101,7 @@ def checks_of(subject: Subject, budget: Budget, share: float, seconds: float = R
         "joints": "Joints stay together.", "drives": "Drives hold their pose.",
     }  # fmt: skip
     for name, test in tests.items():
-        if name == "energy" and (why := _gives_energy(subject, insides, motion)):
+        if name == "energy" and (why := _gives_energy(subject, starts, motion)):
             yield Check(SECTION, name, "skipped", why)
             continue
         failed = False
@@ -119,10 +128,11 @@ _FIXES = {
 }
 
 
-def _gives_energy(subject: Subject, insides: Sequence[Check], motion: Motion) -> str:
+def _gives_energy(subject: Subject, starts: Sequence[Check], motion: Motion) -> str:
     """Why the start gives energy, which another check tells; empty where it does not."""
-    if any(check.status == "fail" for check in insides):
-        return "Bodies that start inside others are pushed apart, which gives energy."
+    pushed = next((PUSHED[check.name] for check in starts if is_of_the_start(check)), "")
+    if pushed:
+        return f"{pushed}, which gives energy."
     found = [_apart(subject, part, motion) for part in subject.parts]
     if any(one is not None and one.data["at_start"] for one in found):
         return "Joints that start apart are closed, which gives energy."
@@ -132,34 +142,67 @@ def _gives_energy(subject: Subject, insides: Sequence[Check], motion: Motion) ->
 # --------------------------------------------------------------------------- without a run
 
 
-def _inside(subject: Subject) -> Iterator[Check]:
+#: What happens in the first moment, by the name of the check that says why.
+PUSHED = {
+    "limits": "Joints that start outside of their limits are pushed back",
+    "inside": "Bodies that start inside others are pushed apart",
+}
+#: What is told of a start that nobody has chosen.
+_ZERO = "All joints are at zero there: a description of a robot has no pose to start in."
+
+
+def is_of_the_start(check: Check) -> bool:
+    """Whether a check says that bodies are pushed in the first moment, which each engine does in its own way."""
+    return check.section == SECTION and check.status != "pass" and (
+        check.name == "inside" or (check.name == "limits" and check.data.get("what") == STARTS)
+    )  # fmt: skip
+
+
+def _inside(subject: Subject, is_posed: bool) -> Iterator[Check]:
     with np.errstate(all="ignore"):
         found = [issue for issue in validate(subject.model) if issue.code == INSIDE]
     for issue in found:
         words = {word.strip("'().,;") for word in issue.message.split()}
         ends = [path for path in subject.model.prims if path in words] or [issue.path]
         causes = tuple(Cause(path, "physics:filteredPairs, xformOp", "no pair with the other") for path in ends)
-        yield Check(SECTION, "inside", "fail", issue.message, issue.path, causes, issue.fix)
+        status: Status = "fail" if is_posed else "doubtful"
+        message = issue.message if is_posed else f"{issue.message} {_ZERO}"
+        yield Check(SECTION, "inside", status, message, issue.path, causes, issue.fix)
     if not found:
         yield Check(SECTION, "inside", "pass", "Nothing starts inside another body.")
 
 
 def _matter(subject: Subject) -> Iterator[Check]:
-    """Masses, centres and moments that no thing of this shape has."""
-    failed = False
+    """Masses, centres and moments that no thing of this shape has: bodies that are odd alike together."""
+    odd: dict[str, list[Oddity]] = {}
     for path, body in subject.layout.bodies.items():
-        if body.is_kinematic:
-            continue
-        for field, message, data in _odd_matter(subject.model, path):
-            failed = True
-            cause = opinions.cause_alone(subject.model, Opinion(path, "PhysicsMassAPI", field))
-            yield Check(SECTION, "matter", "fail", message, path, (cause,), "Correct it, or leave it out: it is then "
-                        "computed from the colliders.", data)  # fmt: skip
-    if not failed:
+        for one in () if body.is_kinematic else _odd_matter(subject.model, path):
+            odd.setdefault(one.kind, []).append(one)
+    for group in odd.values():
+        causes = tuple(
+            opinions.cause_alone(subject.model, Opinion(one.path, "PhysicsMassAPI", one.field)) for one in group
+        )
+        message, others = group[0].message, len(group) - 1
+        if others:
+            message += f" {counted(others, 'other body')} {'is' if others == 1 else 'are'} odd in the same way."
+        fix = "Correct it, or leave it out: it is then computed from the colliders."
+        data = {"bodies": [{"path": one.path, **one.data} for one in group]}
+        yield Check(SECTION, "matter", "doubtful", message, group[0].path, causes, fix, data)
+    if not odd:
         yield Check(SECTION, "matter", "pass", "Masses, centres of mass and inertias fit the shapes.")
 
 
-def _odd_matter(model: PhysicsModel, path: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+class Oddity(NamedTuple):
+    """What is odd about the mass of a body. kind: bodies with the same one are told together. field: of MassAPI."""
+
+    kind: str
+    path: str
+    field: str
+    message: str
+    data: dict[str, Any]
+
+
+def _odd_matter(model: PhysicsModel, path: str) -> Iterator[Oddity]:
     api = model.prims[path].get(usd_physics.MassAPI)
     if api is None:
         return
@@ -169,22 +212,23 @@ def _odd_matter(model: PhysicsModel, path: str) -> Iterator[tuple[str, str, dict
     name = model.prims[path].display
     density = own.mass / volume if volume > 0.0 else 0.0
     if api.mass and density and not DENSITIES[0] <= density <= DENSITIES[1]:
-        yield "mass", f"{name} weighs {own.mass:.4g} kg, which is {density:.3g} kg/m3.", {"density": density}
+        message = f"{name} weighs {own.mass:.4g} kg, which is {density:.3g} kg/m3."
+        yield Oddity("density", path, "mass", message, {"density": density})
     moments = sorted(own.diagonal_inertia)
     if own.inertia_source.kind == "authored":
         if moments[2] > 1.02 * (moments[0] + moments[1]):
-            yield "diagonal_inertia", (
+            message = (
                 f"{name} has moments of inertia that no body has: the largest is more than the two others together."
-            ), {"moments": moments}  # fmt: skip
+            )
+            yield Oddity("moments", path, "diagonal_inertia", message, {"moments": moments})
         alike = subset(model, lambda _prim: True)
         alike.prims[path].schemas["PhysicsMassAPI"] = api.copy(diagonal_inertia=None, principal_axes=None)
         by_shape = mass.mass_properties(alike, path) if volume > 0.0 else None
         if by_shape is not None and by_shape.inertia_source.kind != "fallback":
             ratio = float(np.trace(own.inertia)) / max(float(np.trace(by_shape.inertia)), 1e-30)
             if not 1.0 / INERTIA <= ratio <= INERTIA:
-                yield "diagonal_inertia", (
-                    f"{name} has {ratio:.3g} times the moments of inertia that its shapes have."
-                ), {"ratio": ratio}  # fmt: skip
+                message = f"{name} has {ratio:.3g} times the moments of inertia that its shapes have."
+                yield Oddity("inertia", path, "diagonal_inertia", message, {"ratio": ratio})
     if own.center_source.kind == "authored" and shapes:
         found = [corners for prim in model.colliders_of(path) if (corners := corners_of(prim)) is not None]
         if found:
@@ -194,14 +238,57 @@ def _odd_matter(model: PhysicsModel, path: str) -> Iterator[tuple[str, str, dict
             center = (pose @ np.append(own.center_of_mass, 1.0))[:3]
             outside = np.maximum(points.min(axis=0) - center, center - points.max(axis=0)).max()
             if outside > OUTSIDE * float(np.ptp(points, axis=0).max()):
-                yield "center_of_mass", (
-                    f"{name} has its centre of mass {outside:.3g} m outside of its colliders."
-                ), {"outside": float(outside)}  # fmt: skip
+                message = f"{name} has its centre of mass {outside:.3g} m outside of its colliders."
+                yield Oddity("center", path, "center_of_mass", message, {"outside": float(outside)})
 
 
-def _limits(subject: Subject) -> Iterator[Check]:
-    """Joints that start outside of their limits, and drives whose targets are there."""
-    failed = False
+def _gravity(subject: Subject) -> Iterator[Check]:
+    """Gravity that no planet has."""
+    for path, gravity in subject.layout.gravity.items():
+        size = float(np.linalg.norm(gravity))
+        if size and not PLANETS[0] <= size <= PLANETS[1]:
+            opinion = Opinion(path, "PhysicsScene", "gravity_magnitude")
+            causes = (opinions.cause_alone(subject.model, opinion),) if path in subject.model.prims else ()
+            message = f"Gravity is {size:.4g} m/s2, which no planet has."
+            fix = "Correct it, or leave it out: it is then that of the earth."
+            yield Check(SECTION, "gravity", "doubtful", message, path, causes, fix, {"gravity": size})
+
+
+#: What joints do outside of their limits.
+STARTS, DRIVEN = "starts", "is driven to"
+
+
+class Outside(NamedTuple):
+    """A joint outside of its limits. value, low, high: m or rad."""
+
+    path: str
+    message: str
+    causes: tuple[Cause, ...]
+    data: dict[str, Any]
+
+
+def _limits(subject: Subject, is_posed: bool) -> Iterator[Check]:
+    """Joints that start outside of their limits, and drives whose targets are there: a spring may be so on purpose."""
+    groups: dict[str, list[Outside]] = {}
+    for what, found in _outside(subject):
+        groups.setdefault(what, []).append(found)
+    for what, group in groups.items():
+        status: Status = "fail" if what == STARTS and is_posed else "doubtful"
+        message, others = group[0].message, len(group) - 1
+        if others:
+            do = {STARTS: ("does", "do"), DRIVEN: ("is", "are")}[what][others > 1]
+            message += f" So {do} {counted(others, 'other joint')}."
+        if what == STARTS and not is_posed:
+            message += f" {_ZERO}"
+        causes = tuple(cause for one in group for cause in one.causes)
+        data = {"what": what, "joints": [{"path": one.path, **one.data} for one in group]}
+        fix = "Correct the limit, or what is outside of it."
+        yield Check(SECTION, "limits", status, message, group[0].path, causes, fix, data)
+    if not groups:
+        yield Check(SECTION, "limits", "pass", "Joints start within their limits, and are driven to what is in them.")
+
+
+def _outside(subject: Subject) -> Iterator[tuple[str, Outside]]:
     for facts in subject.joints:
         ends = ends_of(subject, facts)
         for name, freedom in facts.moving.items():
@@ -212,20 +299,17 @@ def _limits(subject: Subject) -> Iterator[Check]:
             room = 0.01 * max(1.0, min(freedom.high - freedom.low, 10.0))
             drive: Any = facts.prim.schemas.get(f"PhysicsDriveAPI:{name}")
             target = drive.resolved("target_position") if drive is not None and drive.resolved("stiffness") else None
-            for what, value in (("starts", place), ("is driven to", target)):
+            for what, value in ((STARTS, place), (DRIVEN, target)):
                 if value is None or freedom.low - room <= value <= freedom.high + room:
                     continue
-                failed = True
                 end = "low" if value < freedom.low else "high"
-                yield Check(
-                    SECTION, "limits", "fail",
+                message = (
                     f"{facts.prim.display} {what} {measure(value, axis)}, outside of its limits "
-                    f"({measure(freedom.low, axis)} to {measure(freedom.high, axis)}).",
-                    facts.path, _limit_causes(subject.model, facts.prim, name, end, what), "Correct the limit, or what "
-                    "is outside of it.", {"value": value, "low": freedom.low, "high": freedom.high},
-                )  # fmt: skip
-    if not failed:
-        yield Check(SECTION, "limits", "pass", "Joints start within their limits, and are driven to what is in them.")
+                    f"({measure(freedom.low, axis)} to {measure(freedom.high, axis)})."
+                )
+                causes = _limit_causes(subject.model, facts.prim, name, end, what)
+                data = {"value": value, "low": freedom.low, "high": freedom.high}
+                yield what, Outside(facts.path, message, causes, data)
 
 
 def _limit_causes(model: PhysicsModel, prim: Any, dof: str, end: str, what: str) -> tuple[Cause, ...]:
@@ -236,7 +320,7 @@ def _limit_causes(model: PhysicsModel, prim: Any, dof: str, end: str, what: str)
             is_own = not name.startswith("PhysicsLimitAPI") or name.endswith(f":{dof}")
             if is_own and getattr(value, field, None) is not None:
                 found.append(opinions.cause_alone(model, Opinion(prim.path, name, field)))
-    if what == "is driven to":
+    if what == DRIVEN:
         found.append(opinions.cause_alone(model, Opinion(prim.path, f"PhysicsDriveAPI:{dof}", "target_position")))
     return tuple(found)
 
@@ -293,13 +377,19 @@ def _growth_of_all(subject: Subject, motion: Motion) -> Found | None:
     if any(body.is_kinematic for body in subject.layout.bodies.values()):
         return None
     bodies = [path for one in subject.parts for path in one.bodies]
-    energies = energies_of(subject, bodies, motion)
+    energies, heights = energies_of(subject, bodies, motion), heights_of(subject, bodies, motion)
     own = energies.sum(axis=1)
     moved = float(np.ptp(energies, axis=0).sum())
+    fallen = float(np.ptp(heights, axis=0).sum())
     growth = own - np.minimum.accumulate(own)
     # What is pushed apart, or closed, in the first moments is told by other checks.
     late = growth[round(0.2 / STEP) :]
-    allowed = GROWTH * moved + LEAST_ENERGY + _PUSHED_OUT * sum(_scale(subject, one) for one in subject.parts)
+    allowed = (
+        GROWTH * moved
+        + _TURNED_OVER * fallen
+        + LEAST_ENERGY
+        + _PUSHED_OUT * sum(_scale(subject, one) for one in subject.parts)
+    )
     if not len(late) or float(late.max()) <= allowed:
         return None
     gains = energies - np.minimum.accumulate(energies, axis=0)
@@ -316,6 +406,21 @@ def _scale(subject: Subject, part: Part) -> float:
     )
 
 
+def heights_of(subject: Subject, bodies: Sequence[str], motion: Motion) -> NDArray[np.float64]:
+    """(f, n), J: the energy of height."""
+    found = [mass.mass_properties(subject.model, path) for path in bodies]
+    centers = _centers(found, [motion.paths.index(path) for path in bodies], motion)
+    return np.asarray(-np.array([one.mass for one in found]) * (centers @ subject.gravity))
+
+
+def _centers(found: Sequence[mass.BodyMassProperties], rows: Sequence[int], motion: Motion) -> NDArray[np.float64]:
+    """(f, n, 3), m: the centres of mass of bodies in the world."""
+    rotations = motion.rotations[:, rows]
+    turns = frames.matrices_of(rotations.reshape(-1, 4)).reshape(*rotations.shape[:2], 3, 3)
+    own = np.einsum("fnij,nj->fni", turns, np.array([one.center_of_mass for one in found]))
+    return np.asarray(motion.positions[:, rows] + own)
+
+
 def energies_of(subject: Subject, bodies: Sequence[str], motion: Motion) -> NDArray[np.float64]:
     """(f, n), J: kinetic energy and that of height."""
     rows = [motion.paths.index(path) for path in bodies]
@@ -323,13 +428,10 @@ def energies_of(subject: Subject, bodies: Sequence[str], motion: Motion) -> NDAr
     masses = np.array([one.mass for one in found])
     rotations = motion.rotations[:, rows]
     turns = frames.matrices_of(rotations.reshape(-1, 4)).reshape(*rotations.shape[:2], 3, 3)
-    centers = motion.positions[:, rows] + np.einsum(
-        "fnij,nj->fni", turns, np.array([one.center_of_mass for one in found])
-    )
     spins = np.einsum("fnji,fnj->fni", turns, motion.velocities[:, rows, 3:])
     spin = np.einsum("fni,nij,fnj->fn", spins, np.array([one.inertia for one in found]), spins)
     speeds = (motion.velocities[:, rows, :3] ** 2).sum(axis=2)
-    return np.asarray(0.5 * (masses * speeds + spin) - masses * (centers @ subject.gravity))
+    return np.asarray(0.5 * (masses * speeds + spin)) + heights_of(subject, bodies, motion)
 
 
 def _apart(subject: Subject, part: Part, motion: Motion) -> Found | None:
@@ -351,10 +453,12 @@ def _apart(subject: Subject, part: Part, motion: Motion) -> Found | None:
 def _gap(subject: Subject, facts: Any, motion: Motion) -> tuple[float, float, int]:
     """(m, rad) by which a joint is apart along and about what it locks, at most, and the frame of that."""
     worst = (0.0, 0.0, 0)
+    bodies = [(motion.paths.index(path), radius_of(subject.model, path)) for path in (facts.body0, facts.body1) if path]
     for frame in range(0, len(motion.positions), 3):
         relative = relative_pose(*ends_of(subject, facts, motion, frame))
         locked = [freedom.is_locked for freedom in facts.freedoms]
         moved = float(np.linalg.norm(relative[:3, 3][locked[:3]]))
+        moved = max(0.0, moved - _FAST * STEP * max(_speed(motion, *body, frame) for body in bodies))
         turned = 0.0
         if all(locked[3:]):
             turned = float(np.linalg.norm(frames.rotation_vector(relative[:3, :3])))
@@ -363,6 +467,12 @@ def _gap(subject: Subject, facts: Any, motion: Motion) -> tuple[float, float, in
         if moved + turned > worst[0] + worst[1]:
             worst = (moved, turned, frame)
     return worst
+
+
+def _speed(motion: Motion, row: int, radius: float, frame: int) -> float:
+    """m/s, of the edge of a body."""
+    velocity = motion.velocities[frame, row]
+    return float(np.linalg.norm(velocity[:3]) + radius * np.linalg.norm(velocity[3:]))
 
 
 def _sag(subject: Subject, part: Part, motion: Motion) -> Found | None:

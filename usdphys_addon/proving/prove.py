@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ..core.model import PhysicsModel
 from ..core.units import StageUnits
 from ..core.words import counted
 from ..simulation.engine import AUTOMATIC, ENGINES, PREVIEW, solvers
+from ..simulation.engine import programs as that_read_files
 from . import compared, expectations, joints, opinions, plain, programs, trips
 from .certificate import Certificate, Check, digest_of
 from .compared import Rewrite, Statements
@@ -23,20 +24,22 @@ from .opinions import Opinion
 from .runs import Budget, Experiment, Motion, Subject, simulated, subject_of, with_floor
 from .trips import Trip
 
-if TYPE_CHECKING:
-    pass
-
 #: Where the seconds go: the part of them that is used when a section ends, at the latest.
 SHARES = {"asset": 0.35, "words": 0.45, "joints": 0.5, "rewrites": 0.65, "engines": 0.8, "against": 0.95}
+#: What a certificate is made of.
+SECTIONS = frozenset({*SHARES, "expectations"})
+#: Name of the check that lists the engines that are not here.
+ABSENT = "absent"
 #: Units that an asset is said in.
 UNITS = (StageUnits(0.01, 1.0, "Y"), StageUnits(1.0, 0.001, "Z"))
 
 
 @dataclass(slots=True)
 class Wish:
-    """What is to be proven. stage: opened stage of the file, or None. pythons: of other engines, by their key.
-    against: another model of the same asset, with words for it. trips: see `trips.trip_checks`. sections: keys of
-    SHARES and "expectations"; what is not asked for is not in the certificate.
+    """What is to be proven. stage: opened stage of the file, or None. pythons, or folders, of other engines by their
+    key. is_posed: False where the asset has no pose that it starts in. against: another model of the same asset, with
+    words for it. trips: see `trips.trip_checks`. sections: keys of SHARES and "expectations"; what is not asked for is
+    not in the certificate.
     """
 
     file: str
@@ -46,10 +49,11 @@ class Wish:
     seconds: float = compared.SECONDS
     pythons: Mapping[str, str] = field(default_factory=dict)
     expected: Sequence[Expectation] = ()
+    is_posed: bool = True
     against: PhysicsModel | None = None
     against_words: str = ""
     trips: Mapping[str, Trip | str] = field(default_factory=dict)
-    sections: frozenset[str] = frozenset({*SHARES, "expectations"})
+    sections: frozenset[str] = SECTIONS
 
 
 @dataclass(slots=True)
@@ -71,7 +75,7 @@ def prove(wish: Wish) -> Proof:
     with np.errstate(all="ignore"):
         add(_still_checks(wish))
         if "asset" in wanted:
-            add(plain.checks_of(subject, budget, SHARES["asset"]))
+            add(plain.checks_of(subject, budget, SHARES["asset"], is_posed=wish.is_posed))
         if "expectations" in wanted:
             add(expectations.checks_of(subject, wish.expected, budget, SHARES["words"]))
         if "words" in wanted:
@@ -80,6 +84,8 @@ def prove(wish: Wish) -> Proof:
             add(_joint_checks(wish, proof, budget))
         if subject.parts and wanted & {"rewrites", "engines", "against"}:
             _add_comparisons(wish, proof, budget)
+        if "engines" in wanted:
+            add(_absent_checks(wish))
     proof.certificate.seconds = budget.used
     return proof
 
@@ -118,7 +124,8 @@ def _add_comparisons(wish: Wish, proof: Proof, budget: Budget) -> None:
     if "engines" in wanted:
         share = SHARES["engines"]
         others = _engines(wish, experiment.model, budget)
-        for check, key, motion in compared.engine_checks(wish.model, experiment, others, budget, share):
+        starts = [check for check in proof.certificate.checks if plain.is_of_the_start(check)]
+        for check, key, motion in compared.engine_checks(wish.model, experiment, others, starts, budget, share):
             add([check])
             if motion is not None:
                 proof.motions[key] = motion
@@ -174,7 +181,7 @@ def _held(mesh: Callable[[], Any], _stage: Any) -> Any:
 def _engines(wish: Wish, floored: PhysicsModel, budget: Budget) -> dict[str, compared.Runner]:
     """What runs the asset in each engine that is here, beside the preview."""
 
-    def in_solver(key: str, chosen: Sequence[Opinion]) -> Motion:
+    def stepped(key: str, chosen: Sequence[Opinion]) -> Motion:
         return simulated(opinions.removed(floored, chosen), wish.seconds, engine=key)
 
     def in_program(key: str, chosen: Sequence[Opinion]) -> Motion:
@@ -182,13 +189,28 @@ def _engines(wish: Wish, floored: PhysicsModel, budget: Budget) -> dict[str, com
             wish.stage, floored, key, wish.pythons[key], wish.seconds, budget, SHARES["engines"], chosen
         )  # fmt: skip
 
-    found: dict[str, compared.Runner] = {key: partial(in_solver, key) for key in _solvers_here() if key != PREVIEW}
-    return found | ({key: partial(in_program, key) for key in wish.pythons} if wish.stage is not None else {})
+    found: dict[str, compared.Runner] = {key: partial(stepped, key) for key in _stepped_here(wish) if key != PREVIEW}
+    readers = that_read_files().keys() & wish.pythons.keys() if wish.stage is not None else ()
+    return found | {key: partial(in_program, key) for key in wish.pythons if key in readers}
 
 
-def _solvers_here() -> list[str]:
-    """The engines of this process. The automatic choice is one of the others."""
-    return [key for key, row in solvers().items() if key != AUTOMATIC and row.is_here()]
+def _stepped_here(wish: Wish) -> list[str]:
+    """The engines that take steps from here: those of this process, and those that read no files. The automatic choice
+    is one of the others."""
+    own = [key for key, row in solvers().items() if key != AUTOMATIC and row.is_here()]
+    return [*own, *(key for key in wish.pythons if key not in that_read_files())]
+
+
+def _absent_checks(wish: Wish) -> Iterator[Check]:
+    """The engines that are not here."""
+    here = {AUTOMATIC, *_stepped_here(wish), *wish.pythons}
+    absent = {key: row for key, row in ENGINES.items() if key not in here}
+    if absent:
+        names = ", ".join(row.name for row in absent.values())
+        yield Check(
+            "engines", ABSENT, "skipped", f"Nothing is said of engines that are not here: {names}.", fix="Name their "
+            "Python, or the folder of Havok, with --engine-python or in the preferences, under Other Simulators.",
+        )  # fmt: skip
 
 
 # --------------------------------------------------------------------------- joints
@@ -201,10 +223,14 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
     for path, why in left_out.items():
         yield Check("joints", "experiments", "skipped", f"{path} is tried with the whole asset only: {why}.", path)
     yield from _drive_checks(subject, probes)
-    engines = [*_solvers_here(), *wish.pythons]
+    if stiff := [probe for probe in probes if any(not joints.is_resolved(probe, one) for one in joints.EXPERIMENTS)]:
+        yield Check("joints", "experiments", "skipped", _too_stiff(stiff), stiff[0].facts.path)
+    engines = [*_stepped_here(wish), *(key for key in wish.pythons if key in that_read_files())]
     tried = 0
-    chosen = {experiment: [probe for probe in probes if joints.applies(probe, experiment)]
-              for experiment in joints.EXPERIMENTS}  # fmt: skip
+    chosen = {
+        name: [probe for probe in probes if joints.applies(probe, name) and joints.is_resolved(probe, name)]
+        for name in joints.EXPERIMENTS
+    }
     benches = {experiment: joints.bench(subject, own, experiment) for experiment, own in chosen.items() if own}
     for engine in engines if benches else ():
         for experiment, motion in _bench_motions(wish, engine, benches, budget):
@@ -232,12 +258,20 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
         yield Check("joints", "experiments", "pass", f"All {tried} experiments with joints have the right answer.")
 
 
+def _too_stiff(stiff: Sequence[joints.Probe]) -> str:
+    more = f" and of {counted(len(stiff) - 1, 'other joint')}" if len(stiff) > 1 else ""
+    return (
+        f"The link of {stiff[0].facts.prim.display}{more} alone is so light for its damping or friction that no "
+        "time step shows how it moves, so what they slow is tried with the whole asset only."
+    )
+
+
 def _bench_motions(
     wish: Wish, engine: str, benches: Mapping[str, PhysicsModel], budget: Budget
 ) -> Iterator[tuple[str, Motion | None]]:
     """The motion of each bench in an engine, by its experiment; None where there is no time."""
     share = SHARES["joints"]
-    if engine not in solvers():
+    if engine in that_read_files():
         has_time = budget.has(share)
         motions = programs.run_benches(benches, engine, wish.pythons[engine], budget, share) if has_time else {}
         yield from ((experiment, motions.get(experiment)) for experiment in benches)

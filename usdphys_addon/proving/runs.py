@@ -38,6 +38,8 @@ ASIDE = (1e-9, 1e-6, 1e-5)
 CHAOS = 0.005
 #: A deviation counts above so many times that of the starts aside, and above this share of the radius of the body.
 TIMES, LEAST = 20.0, 2e-3
+#: A body parts where it is further away than what is allowed by this factor at any time.
+PARTED = 1.5
 #: m/s by which single precision moves a slow body, whose place is rounded in every step of the solver.
 ROUNDING = 1e-4
 FLOOR = "/UsdPhysProvingFloor"
@@ -103,8 +105,9 @@ class Motion:
 
 
 def simulated(model: PhysicsModel, seconds: float, *, engine: str = PREVIEW, quality: str = NORMAL) -> Motion:
-    """The motion of a model in an engine of this process. An engine that refuses says so in `problem`."""
+    """The motion of a model in an engine that is stepped from here. One that refuses says so in `problem`."""
     count = max(1, round(seconds / STEP))
+    world: World | None = None
     try:
         with engine_silenced(), np.errstate(all="ignore"):
             world = World(model.copied(), time_step=STEP, engine=engine, quality=quality)
@@ -118,6 +121,9 @@ def simulated(model: PhysicsModel, seconds: float, *, engine: str = PREVIEW, qua
     except UsdPhysError as error:
         none = np.zeros((0, 0, 0))
         return Motion((), none, none, none, problem=str(error))
+    finally:
+        if world is not None:
+            world.close()
     motion.notices, motion.unstable, motion.broken = world.notices, dict(world.unstable), world.broken_joints
     return motion
 
@@ -192,7 +198,7 @@ class Part:
         own |= dict.fromkeys(
             path for path, prim in model.prims.items()
             if prim.get(usd_physics.CollisionGroup) or prim.get(usd_physics.FilteredPairsAPI)
-            or prim.get(usd_physics.ArticulationRootAPI)
+            or prim.get(usd_physics.ArticulationRootAPI) or prim.get(usd_physics.PhysicsScene)
         )  # fmt: skip
         return [path for path in own if path in model.prims]
 
@@ -272,8 +278,8 @@ def with_floor(subject: Subject) -> PhysicsModel:
 
 
 class Parting(NamedTuple):
-    """Where two motions part: the body, the first time (s), the deviation there and what was allowed (m), and the
-    largest share of what is allowed at any time."""
+    """Where two motions part: the body, the first time (s), the largest deviation as a share of what is allowed,
+    `times`, with the deviation and what was allowed then (m)."""
 
     body: str
     time: float
@@ -294,6 +300,7 @@ class Experiment:
     ) -> None:  # fmt: skip
         """is_cheap: one start aside."""
         self.model, self.seconds, self.engine = model, seconds, engine
+        self._coarse: Floats | None = None
         self.motion = simulated(model, seconds, engine=engine)
         self.radii = np.array([radius_of(model, path) for path in self.motion.paths])
         count = len(self.motion.positions)
@@ -319,7 +326,23 @@ class Experiment:
         result = copy.copy(self)
         result.motion = self.motion.only([self.motion.paths[row] for row in rows])
         result.radii, result.sensitivity, result.ways = self.radii[rows], self.sensitivity[:, rows], self.ways[:, rows]
+        result._coarse = None if self._coarse is None else self._coarse[:, rows]
         return result
+
+    @property
+    def coarse(self) -> Floats:
+        """(f, n), m: twice of what larger steps of the solver change: no difference of engines or words."""
+        if self._coarse is None:
+            other = simulated(self.model, self.seconds, engine=self.engine, quality="draft")
+            self._coarse = 2.0 * np.maximum.accumulate(np.minimum(self.apart(other), 1e3), axis=0)
+        return self._coarse
+
+    def sensitivity_of(self, other: Experiment, names: dict[str, str]) -> Floats:
+        """(f, n), m, that is allowed because of the starts aside of the same physics, said otherwise: what is balanced
+        by symmetry here, rounding may push there. names: as of `apart`."""
+        rows = [other.motion.paths.index(names.get(path, path)) for path in self.motion.paths]
+        found = other.sensitivity[:, rows]
+        return np.where(found < CHAOS, TIMES * found, np.inf)
 
     @property
     def chaos(self) -> str:
@@ -365,11 +388,12 @@ class Experiment:
         wrong = (apart > allowed) & (self.sensitivity < CHAOS)
         found = []
         for row, path in enumerate(self.motion.paths):
-            at = np.flatnonzero(wrong[:, row])
-            if len(at):
-                times = float(np.max(np.where(self.sensitivity[:, row] < CHAOS, apart[:, row] / allowed[:, row], 0)))
-                frame = int(at[0])
-                found.append(Parting(path, frame * STEP, float(apart[frame, row]), float(allowed[frame, row]), times))
+            shares = np.where(self.sensitivity[:, row] < CHAOS, apart[:, row] / allowed[:, row], 0.0)
+            worst = int(np.argmax(shares))
+            if shares[worst] > PARTED:
+                first = float(np.flatnonzero(wrong[:, row])[0]) * STEP
+                far = float(apart[worst, row]), float(allowed[worst, row])
+                found.append(Parting(path, first, *far, float(shares[worst])))
         return sorted(found, key=lambda one: one.time)
 
 

@@ -6,6 +6,7 @@ Formats place a body where they like (a URDF link is where its joint is), so fra
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -68,7 +69,9 @@ def _one_trip(
 ) -> Iterator[Check]:  # fmt: skip
     one, other = matching.apart(model), matching.apart(other)
     moves = matching.matches(one, other)
-    other = rebased(one, with_sides_of(one, other.renamed(moves) if moves else other))
+    other = other.renamed(moves) if moves else other
+    one = grounded(one, other)
+    other = rebased(one, with_sides_of(one, other))
     said = Statements(one, other, f"after a round trip through {name}", SECTION, name)
     candidates = opinions.differences(one, other)
     checks = [*_missing(said, experiment), *_parted(said, candidates, experiment, budget, share)]
@@ -95,8 +98,9 @@ def _grouped(checks: Iterable[Check]) -> Iterator[tuple[Check, str]]:
     """The first of the checks of joints that lose the same, with the causes of all, and a sentence about the others."""
     groups: dict[Any, list[Check]] = {}
     for number, check in enumerate(checks):
-        alike = check.data.get("experiment") and tuple(cause.attribute for cause in check.causes)
-        groups.setdefault((check.data["experiment"], alike) if alike else number, []).append(check)
+        experiment = check.data.get("experiment")
+        alike = experiment, tuple(cause.attribute for cause in check.causes)
+        groups.setdefault(alike if experiment else number, []).append(check)
     for group in groups.values():
         causes = tuple(cause for check in group for cause in check.causes)
         more = f" So {'does' if len(group) == 2 else 'do'} {counted(len(group) - 1, 'other joint')}."
@@ -126,6 +130,41 @@ def _parted(
     both = experiment.only(said.other.bodies)
     if both.motion.paths:
         yield from partings_of(said, Known(candidates), both, floor, budget, share)
+
+
+def grounded(one: PhysicsModel, other: PhysicsModel) -> PhysicsModel:
+    """The first model without the bodies that joints lock to the world, where the second one has them as a part of it:
+    the solver lets such a joint give way a little."""
+    result = one.copied()
+    for facts in subject_of(one).joints:
+        body = facts.body1 if not facts.body0 else facts.body0 if not facts.body1 else ""
+        is_locked = facts.distance is None and not facts.bond and all(one.is_locked for one in facts.freedoms)
+        if not body or body in other.bodies or not is_locked or facts.path in other.joints:
+            continue
+        prim = result.prims[body]
+        result.prims.pop(facts.path, None)
+        hanging = [joint for joint in result.joints.values() if body in _targets(joint)]
+        root = prim.get(usd_physics.ArticulationRootAPI)
+        for joint in hanging:
+            if root is not None:
+                joint.add(root)
+            _filter(result, joint, body)
+        own = (usd_physics.RigidBodyAPI, usd_physics.MassAPI, usd_physics.ArticulationRootAPI)
+        prim.schemas = {name: value for name, value in prim.schemas.items() if not isinstance(value, own)}
+    return result
+
+
+def _filter(model: PhysicsModel, joint: Prim, body: str) -> None:
+    """Say of a joint on a body that its two sides do not collide: without the body, the joint does not say it."""
+    value: Any = joint.get(usd_physics.Joint)
+    for path in () if value.collision_enabled else _targets(joint) - {body}:
+        said: Any = model.prims[path].get(usd_physics.FilteredPairsAPI) or usd_physics.FilteredPairsAPI()
+        model.prims[path].add(said.copy(filtered_pairs=(*(said.filtered_pairs or ()), body)))
+
+
+def _targets(prim: Prim) -> set[str]:
+    joint: Any = prim.get(usd_physics.Joint)
+    return {target for side in (0, 1) for target in getattr(joint, f"body{side}") or ()}
 
 
 def with_sides_of(one: PhysicsModel, other: PhysicsModel) -> PhysicsModel:
@@ -183,16 +222,19 @@ def _told(model: PhysicsModel, check: Check, issues: Sequence[Issue]) -> Issue |
     # As formats call them.
     words |= {word for start, word in _WORDS.items() if any(start in name for name in words)}
     for names in (wanted, part):
-        about = [issue for issue in issues if any(_is_about(model, issue, name) for name in names)]
+        about = [issue for issue in issues if any(is_about(model, issue, name) for name in names)]
         if about:
             return max(about, key=lambda issue: sum(word in issue.message for word in words))
     return None
 
 
-def _is_about(model: PhysicsModel, issue: Issue, path: str) -> bool:
+def is_about(model: PhysicsModel, issue: Issue, path: str) -> bool:
+    """True where what a format says names a prim."""
     prim = model.prims.get(path)
     names = {path, path.removesuffix("_collider")} | ({prim.label, prim.name} if prim is not None else set())
     words = {word.strip("'\".,:;()") for word in issue.message.split()}
+    # USD has no dots in names: the joint `j.1` of a robot is `j_1` there.
+    words |= {re.sub(r"[^\w/]", "_", word) for word in words}
     said = {issue.path, issue.label} - {""}
     return bool(names & (said | words)) or any(one.endswith(f"/{path.rpartition('/')[2]}") for one in said)
 
@@ -208,6 +250,8 @@ def rebased(model: PhysicsModel, other: PhysicsModel) -> PhysicsModel:
         there = result.bodies.get(path)
         if there is None or there.get(usd_physics.CollisionAPI) is not None:
             continue
+        if frames.is_flat(frames.determinant(prim.world)):
+            continue  # nothing can be said in such a frame
         if not np.allclose(there.world, prim.world, rtol=0.0, atol=1e-9) and _is_same_matter(model, other, path):
             moved[path] = there.world
             say_anew(result, path, prim.world)

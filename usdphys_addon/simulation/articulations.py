@@ -7,7 +7,7 @@ Source: "Articulations" of the UsdPhysics documentation.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..core import paths
@@ -53,10 +53,20 @@ def trees_of(model: PhysicsModel) -> list[Tree]:
     return trees(model, read_joints(arranged, notices), kinematic, notices)
 
 
-def trees(model: PhysicsModel, joints: Sequence[JointFacts], kinematic: set[str], notices: Notices) -> list[Tree]:
-    """The articulations of a model. Joints in maximal coordinates are not in the result."""
-    trees_found: list[Tree] = []
-    taken: set[str] = set()
+def joints_by_root(model: PhysicsModel) -> dict[str, list[JointFacts]]:
+    """The joints of each articulation by the path of its root, as simulators count them: those that the preview
+    simulates in maximal coordinates, too. Disabled and excluded ones are left out."""
+    if not model.articulations:
+        return {}
+    joints = read_joints(layout(model, Notices()), Notices())
+    return {
+        path: [joint for joint in below if joint.enabled and not joint.excluded]
+        for path, below in _joints_below(model, joints)
+    }
+
+
+def _joints_below(model: PhysicsModel, joints: Sequence[JointFacts]) -> Iterator[tuple[str, list[JointFacts]]]:
+    """The root of each articulation with its joints, each joint once."""
     used: set[str] = set()
     for path, prim in model.articulations.items():
         body = path if prim.get(RigidBodyAPI) is not None else ""
@@ -67,9 +77,17 @@ def trees(model: PhysicsModel, joints: Sequence[JointFacts], kinematic: set[str]
             below = [joint for joint in _connected(joints, body) if joint.path not in used]
         else:
             below = [joint for joint in joints if joint.path not in used and paths.is_below(joint.path, path)]
-        candidates = [joint for joint in below if _reducible(joint, kinematic, notices)]
         used.update(joint.path for joint in below)
-        trees_found += _spanning(prim.path, candidates, taken, notices)
+        yield path, below
+
+
+def trees(model: PhysicsModel, joints: Sequence[JointFacts], kinematic: set[str], notices: Notices) -> list[Tree]:
+    """The articulations of a model. Joints in maximal coordinates are not in the result."""
+    trees_found: list[Tree] = []
+    taken: set[str] = set()
+    for path, below in _joints_below(model, joints):
+        candidates = [joint for joint in below if _reducible(joint, kinematic, notices)]
+        trees_found += _spanning(path, candidates, taken, notices)
     return trees_found
 
 

@@ -209,6 +209,13 @@ class Engine(Protocol):
         that body along it, N, in the last step of the solver; about `most`."""
         return ()
 
+    def contact_impulses(self) -> Mapping[tuple[str, str], float]:
+        """Impulses along the normals, N s, over the last time step, by the paths of what touched, sorted.
+
+        They are measured from the first call on, which returns nothing.
+        """
+        return {}
+
     # ----------------------------------------------------------------------- Ability.JOINTS
 
     def joint_frames(self, path: str) -> tuple[Matrix, Matrix]:
@@ -391,6 +398,11 @@ class Program:
 PYTHONS: dict[str, str] = {}
 #: The engine that everything runs in unless another one is chosen.
 PREVIEW = "preview"
+# Its parts refuse each other in different versions, so both are named.
+_GET_MUJOCO = (
+    "Install the extension USD Physics Engines in Blender; in another Python: python -m pip install mujoco==4.0.0 "
+    "mujoco-core==4.0.0."
+)
 #: The engine that is chosen for each physics scene.
 AUTOMATIC = "automatic"
 #: By the name that the command line takes. Command line, panel and preferences loop over the rows. The preference with
@@ -399,13 +411,10 @@ ENGINES: dict[str, Solver | Program] = {
     PREVIEW: Solver("Preview", "Rapier, the engine of the preview", ".rapier.groups:GroupedSpace", frozenset(Ability)),
     AUTOMATIC: Solver(
         "Automatic", "MuJoCo for trees of joints that stand apart from piles, else Rapier; a notice says why",
-        ".automatic:chosen_engine", frozenset(Ability), needs="mujoco",
+        ".automatic:chosen_engine", frozenset(Ability), _GET_MUJOCO, "mujoco",
     ),
-    # Its parts refuse each other in different versions, so both are named.
     "mujoco": Solver(
-        "MuJoCo", "MuJoCo, for robots and mechanisms", ".mujoco.scene:MujocoScene",
-        frozenset(Ability),
-        "Install MuJoCo into this Python: python -m pip install mujoco==4.0.0 mujoco-core==4.0.0.",
+        "MuJoCo", "MuJoCo, for robots and mechanisms", ".mujoco.scene:MujocoScene", frozenset(Ability), _GET_MUJOCO,
         "mujoco",
     ),
     "physx": Program(
@@ -460,6 +469,11 @@ def solvers() -> dict[str, Solver]:
     return {key: row for key, row in ENGINES.items() if isinstance(row, Solver)}
 
 
+def others() -> dict[str, Program]:
+    """The engines in a process of their own, for which the user names a Python or a folder."""
+    return {key: row for key, row in ENGINES.items() if isinstance(row, Program)}
+
+
 def programs() -> dict[str, Program]:
     """The engines in a Python of the user's own, which read files."""
-    return {key: row for key, row in ENGINES.items() if isinstance(row, Program) and not row.is_for_node}
+    return {key: row for key, row in others().items() if not row.is_for_node}

@@ -8,6 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from .joint_facts import JointFacts
+
 #: Mass that hangs on a body of an articulation, relative to its own, up to which reduced coordinates hold it.
 BEARABLE_REDUCED = 100.0
 
@@ -66,3 +68,28 @@ def hanging(ends: Iterable[tuple[str, str]], masses: Mapping[str, float]) -> lis
                 worst, ratio = path, hangs / masses[path] if masses[path] > 0.0 else math.inf
         groups.append(Hanging(tuple(order), worst, ratio))
     return groups
+
+
+def hand_mass(path: str, joints: Iterable[JointFacts], masses: Mapping[str, float]) -> float:
+    """By which the strength of a hand goes that holds a body, kg: of the body, and of all that servos hold with it.
+
+    masses: of bodies that move. A servo would hold an arm against a hand that is as strong as its last link is heavy.
+    """
+    ties: dict[str, list[str]] = defaultdict(list)
+    driven: set[str] = set()
+    for facts in joints:
+        ends = [end for end in (facts.body0, facts.body1) if end in masses]
+        if not facts.enabled:
+            continue
+        if len(ends) == 2:
+            ties[ends[0]].append(ends[1])
+            ties[ends[1]].append(ends[0])
+        if any(drive.stiffness or drive.damping for drive in facts.drives):
+            driven.update(ends)
+    found, waiting = {path}, [path]
+    while waiting:
+        for other in ties[waiting.pop()]:
+            if other not in found:
+                found.add(other)
+                waiting.append(other)
+    return sum(masses[each] for each in found) if found & driven else masses.get(path, 0.0)

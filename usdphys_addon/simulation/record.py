@@ -20,6 +20,7 @@ from ..core.frames import Matrix
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits
 from ..core.words import counted
+from .contact_history import Contact, ContactHistory
 from .live_values import LiveValues, Ties, quaternion_product
 from .load_history import JointBreak, LoadHistory
 from .world import World
@@ -59,7 +60,8 @@ class Recording:
     """matrices (f, n, 4, 4): world matrices, SI and Z up. positions (f, n, 3). rotations (f, n, 4): (w, x, y, z).
 
     loads (f, 2): force (N) and torque (N m) of joints by path. wrenches (f, 2, 3): the same on their second bodies, at
-    the joint frames there and along their axes. broken: the joints that broke.
+    the joint frames there and along their axes. broken: the joints that broke. contacts: those that began with
+    more than an impulse; None where they were not asked for.
     """
 
     fps: float
@@ -71,6 +73,7 @@ class Recording:
     loads: Mapping[str, Floats] = field(default_factory=dict)
     wrenches: Mapping[str, Floats] = field(default_factory=dict)
     broken: Mapping[str, JointBreak] = field(default_factory=dict)
+    contacts: Sequence[Contact] | None = None
 
     def in_stage(self, units: StageUnits) -> Floats:
         """World matrices (f, n, 4, 4) in the units and axes of a stage."""
@@ -90,6 +93,14 @@ class Recording:
             for row, path in enumerate(self.paths)
         }
         data = {"fps": self.fps, "frames": len(self.positions), "bodies": bodies}
+        if self.contacts is not None:
+            data["contacts"] = [
+                {
+                    "seconds": each.seconds, "between": [each.first, each.second],
+                    "impulse_newton_seconds": each.impulse,
+                }
+                for each in self.contacts
+            ]  # fmt: skip
         if not self.loads:
             return data
         joints: dict[str, dict[str, Any]] = {
@@ -160,17 +171,20 @@ def engine_silenced() -> Iterator[None]:
 
 
 def record(
-    world: World, count: int, movers: Movers | None = None, *, with_loads: bool = False, values: Changing | None = None
-) -> Recording:
+    world: World, count: int, movers: Movers | None = None, *, with_loads: bool = False, values: Changing | None = None,
+    least_impulse: float | None = None,
+) -> Recording:  # fmt: skip
     """Record the start and `count` steps of a world. movers: called before each step with its frame, from 1 on.
 
-    with_loads: of the joints, too. values: those that are animated.
+    with_loads: of the joints, too. values: those that are animated. least_impulse: N s, with which the contacts begin
+    that are recorded; None for no contacts.
     """
     joints = world.joints if with_loads else ()
     loads = {path: np.zeros((count + 1, 2)) for path in joints}
     wrenches = {path: np.zeros((count + 1, 2, 3)) for path in joints}
     history = LoadHistory(world)
     broken = history.breaks
+    blows = None if least_impulse is None else ContactHistory(world, least_impulse)
     matrices = np.empty((count + 1, len(world.paths), 4, 4))
     positions, rotations = np.empty((count + 1, len(world.paths), 3)), np.empty((count + 1, len(world.paths), 4))
     known = set(world.paths)
@@ -201,6 +215,8 @@ def record(
                 values.live.take(now)
             world.step()
             history.note()
+            if blows is not None:
+                blows.note()
         matrices[frame] = world.matrices()
         positions[frame], rotations[frame] = world.positions, world.rotations
         for path in joints:
@@ -210,4 +226,7 @@ def record(
         if not (np.isfinite(matrices[:, row]).all() and np.isfinite(rotations[:, row]).all()):
             raise InputError(f"The motion of '{path}' is not finite; look for odd values with validate.")
     rate = 1.0 / world.time_step
-    return Recording(rate, world.paths, world.kinematic, matrices, positions, rotations, loads, wrenches, broken)
+    return Recording(
+        rate, world.paths, world.kinematic, matrices, positions, rotations, loads, wrenches, broken,
+        None if blows is None else blows.contacts,
+    )  # fmt: skip

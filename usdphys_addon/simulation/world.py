@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
-from itertools import chain, count, pairwise
+from itertools import chain, compress, count, pairwise
 from operator import attrgetter
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 
@@ -168,7 +168,8 @@ class World:
         self.awake = np.ones(len(self.paths), bool)
         #: Kinematic bodies that keep their velocity, by path; nobody else leads them.
         self.coasting = {
-            body.prim.path: motion for body in bodies
+            body.prim.path: motion
+            for body in (bodies if self.switching else compress(bodies, self.kinematic.tolist()))
             if body.is_kinematic or body.prim.path in self.switching
             if (motion := coasting_of(authored, authored.prims[body.prim.path])) is not None
         }  # fmt: skip
@@ -642,6 +643,16 @@ class World:
         points = [point for engine in self.spaces for point in engine.contact_points(most)]
         columns = np.array(points, float).reshape(-1, 7)
         return columns[:, :3], columns[:, 3:6], columns[:, 6]
+
+    def contact_impulses(self) -> dict[tuple[str, str], float]:
+        """Impulses along the normals, N s, over the last time step, by the paths of the two that touched, sorted.
+
+        Those are bodies and static colliders. Measured from the first call on, which returns nothing.
+        """
+        found: dict[tuple[str, str], float] = {}
+        for engine in self.spaces:
+            found.update(engine.contact_impulses())
+        return found
 
     def busiest(self) -> str:
         """Path of the dynamic body with the most points of contact; of the first without any contact, or ""."""

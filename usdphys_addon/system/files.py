@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 import errno
-import filecmp
 import hashlib
 import os
 import re
 import shutil
 import stat
 import tempfile
-import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path, PureWindowsPath
 from zlib import crc32
@@ -101,6 +98,8 @@ def replacing(
     inputs: files that the output is made from, which it never replaces. verify: further checks, which raise.
     apart: in a temporary folder of its own, for a writer that makes more files beside it. Raises OutputError.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     checked(target, inputs)
     try:
         with scratch_file(target, apart=apart) as scratch:
@@ -302,6 +301,8 @@ def first_changed(note: str, folder: Path) -> str:
 
 def _are_same(one: Path, other: Path) -> bool:
     """True for two files of the same content that can be read."""
+    import filecmp
+
     try:
         return filecmp.cmp(one, other, shallow=False)
     except OSError:
@@ -531,6 +532,9 @@ def _is_whole_image(data: bytes) -> bool:
 
 
 def _is_whole_package(path: Path) -> bool:
+    # Every start of Blender loads this module; few write a package.
+    import zipfile
+
     try:
         with zipfile.ZipFile(path) as package:
             return package.testzip() is None
@@ -538,12 +542,15 @@ def _is_whole_package(path: Path) -> bool:
         return False
 
 
-def is_of_the_disk(error: BaseException) -> bool:
-    """True for an error of the system that says that a disk is full, broken or gone."""
+def trouble_of_the_disk(error: BaseException) -> str:
+    """What an error says about a disk that is full, broken or gone; empty if it is about something else."""
+    if type(error).__name__ == "ErrorException":  # of USD, which has what the system says in its text
+        return next((words for words in map(os.strerror, _DISK) if f": {words}" in str(error)), "")
     if not isinstance(error, OSError):
-        return False
+        return ""
     # How `tempfile` says that no folder for temporary files can be written to.
-    return error.errno in _DISK or (error.errno == errno.ENOENT and "temporary directory" in str(error.strerror))
+    is_there = error.errno in _DISK or (error.errno == errno.ENOENT and "temporary directory" in str(error.strerror))
+    return str(error) if is_there else ""
 
 
 def _reason(error: OSError) -> str:

@@ -118,8 +118,11 @@ def flattened(layer: Sdf.Layer, target: Path) -> Sdf.Layer:
     """The composition of a layer, whose relative paths are those of the folder of the target, as one layer."""
     # A file of its own in that folder, so that the paths are found.
     with scratch_file(target.with_suffix(".usdc")) as whole:
-        layer.Export(str(whole))
-        stage = Usd.Stage.Open(str(whole))
+        try:
+            layer.Export(str(whole))
+            stage = Usd.Stage.Open(str(whole))
+        except Tf.ErrorException as error:
+            raise _unwritten(target, error) from error
         try:
             flat = stage.Flatten(addSourceFileComment=False)
         except Tf.ErrorException as error:
@@ -237,7 +240,11 @@ def _save(
             if not write(scratch):
                 raise OutputError(f"'{target}' could not be written; the old file is untouched.")
     except Tf.ErrorException as error:
-        # Without the place in OpenUSD's code, and the name of the scratch file.
-        reason = next(iter(re.findall(r" : '(.*)'", str(error))), "").split(" /")[0]
-        raise OutputError(f"'{target}' could not be written ({reason}); the old file is untouched.") from error
+        raise _unwritten(target, error) from error
     layers.reload([target])
+
+
+def _unwritten(target: Path, error: Tf.ErrorException) -> OutputError:
+    # Without the place in OpenUSD's code, and the name of the scratch file.
+    reason = next(iter(re.findall(r" : '(.*)'", str(error))), "").split(" /")[0]
+    return OutputError(f"'{target}' could not be written ({reason}); the old file is untouched.")

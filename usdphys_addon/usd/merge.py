@@ -17,7 +17,7 @@ from ..core.three_way import MISSING, merged_dictionary, merged_list, merged_ord
 from ..system.files import regular, work_folder
 from .files.layers import check_roots
 from .hierarchy import move_prims
-from .read import short_reason
+from .read import refuse_odd_times, short_reason
 from .targets import LISTS, properties_of
 
 #: Fields that make a property another one: they are never merged with other edits of it.
@@ -65,6 +65,10 @@ def read_layer(file: Path) -> Sdf.Layer:
     except (Tf.ErrorException, UnicodeDecodeError) as error:
         raise InputError(f"'{file}' is not a USD file that can be read{short_reason(error)}.") from error
     check_roots(layer, str(file))
+    refuse_odd_times(layer, str(file))
+    for path, spec in prims_of(layer):
+        if any(item is None for item in (*spec.properties, *spec.nameChildren)):
+            raise InputError(f"'{file}' says that {path} has parts which are not in it; it is damaged.")
     return layer
 
 
@@ -394,7 +398,7 @@ def _targets(spec: Sdf.PropertySpec) -> list[Sdf.Path]:
 
 def _moves(base: Sdf.Layer, side: Sdf.Layer) -> dict[str, str]:
     """Prims that an edit has moved or renamed: the same name and type elsewhere, or the same content."""
-    old, new = dict(_prims(base)), dict(_prims(side))
+    old, new = dict(prims_of(base)), dict(prims_of(side))
     gone = {path: spec for path, spec in old.items() if path not in new}
     added = {path: spec for path, spec in new.items() if path not in old}
     moves: dict[str, str] = {}
@@ -411,7 +415,8 @@ def _is_moved_itself(old: str, new: str, moves: dict[str, str]) -> bool:
     return is_elsewhere or paths.name_of(old) != paths.name_of(new)
 
 
-def _prims(layer: Sdf.Layer) -> Iterator[tuple[str, Sdf.PrimSpec]]:
+def prims_of(layer: Sdf.Layer) -> Iterator[tuple[str, Sdf.PrimSpec]]:
+    """The prims of a layer by path, those of variants left out."""
     paths: list[Sdf.Path] = []
     layer.Traverse(Sdf.Path.absoluteRootPath, paths.append)
     for path in sorted(paths):

@@ -76,7 +76,7 @@ class Editor:
     def make_unique_above(self, path: str) -> None:
         """Make the instances above a path unique: USD ignores what is below an instance."""
         for prefix in Sdf.Path(path).GetPrefixes()[:-1]:
-            above = self.stage.GetPrimAtPath(prefix)
+            above = self.stage.GetPrimAtPath(paths.followed(str(prefix), self.moved))
             if above and above.IsInstance():
                 Sdf.CreatePrimInLayer(self.layer, prefix).SetInfo("instanceable", False)
                 self.uninstanced[str(prefix)] = None

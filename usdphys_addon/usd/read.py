@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from ..core.prototypes import SharedSchemas
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.schemas.usd_geom import TAPERED
+from ..core.seen import SeenBounds
 from ..core.units import StageUnits
 from ..core.value_types import with_elements
 from ..core.vendors import held_class, is_held, is_vendor
@@ -102,7 +103,10 @@ def units_as_floats(stage: Usd.Stage) -> list[str]:
 
 
 def check_rates(stage: Usd.Stage) -> None:
-    """Raise InputError for an impossible timeCodesPerSecond: USD never ends to map the time samples of its layer."""
+    """Raise InputError for an impossible timeCodesPerSecond, and for time samples at times that are no numbers.
+
+    With the first, USD never ends to map the time samples of its layer.
+    """
     rates = {layer: layer.timeCodesPerSecond for layer in stage.GetUsedLayers() if not layer.anonymous}
     wrong = next((layer for layer, rate in rates.items() if not (rate and math.isfinite(rate))), None)
     if wrong and len(set(rates.values())) > 1 and any(layer.ListAllTimeSamples() for layer in rates):
@@ -110,6 +114,23 @@ def check_rates(stage: Usd.Stage) -> None:
             f"'{wrong.GetDisplayName()}' has {rates[wrong]:g} time codes per second, so its animation has no times; "
             "set timeCodesPerSecond in it, for example to 24."
         )
+    for layer in rates:
+        refuse_odd_times(layer, layer.GetDisplayName())
+
+
+def refuse_odd_times(layer: Sdf.Layer, name: str) -> None:
+    """Raise InputError for a time sample at a time that is no number: USD crashes when it writes that into a crate.
+
+    name: of the file of the layer.
+    """
+    if not layer.ListAllTimeSamples():
+        return  # which takes a twentieth of the time
+    found: list[Sdf.Path] = []
+    layer.Traverse(Sdf.Path.absoluteRootPath, found.append)
+    for path in found:
+        # All times would be equal to it, so that it is alone.
+        if path.IsPropertyPath() and any(map(math.isnan, layer.ListTimeSamplesForPath(path))):
+            raise InputError(f"'{name}' has a time sample of {path} at a time that is no number; remove it.")
 
 
 @contextmanager
@@ -272,10 +293,26 @@ def read_stage(
     reader.model.other_paths = frozenset(others) - reader.model.prims.keys()
     reader.model.other_types = others
     reader.model.locate = reader.places.locate
+    reader.model.seen = partial(_seen, stage, reader.units, reader.model.bodies)
     if any(map(deformables.kind_of, reader.model.prims.values())):
         model = reader.model
         model.deformables = lambda: (soft.of_stage(stage, model), soft.pins(stage))
     return reader.model
+
+
+def _seen(stage: Usd.Stage, stage_units: StageUnits, bodies: Collection[str]) -> dict[str, frames.Matrix]:
+    """`SeenBounds.found` of the shapes that are neither invisible nor guides."""
+    purposes = [UsdGeom.Tokens.default_, UsdGeom.Tokens.render, UsdGeom.Tokens.proxy]
+    cache = UsdGeom.BBoxCache(Usd.TimeCode.Default(), purposes)
+    turn = np.asarray(stage_units.to_z_up, float).T * stage_units.meters_per_unit
+    bounds = SeenBounds(bodies)
+    for prim in Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies()):
+        if not prim.IsA(UsdGeom.Boundable):
+            continue
+        box = despite_broken_ops(cache.ComputeWorldBound, prim).ComputeAlignedRange()
+        if not box.IsEmpty():
+            bounds.add(str(prim.GetPath()), np.array([box.GetMin(), box.GetMax()]) @ turn)
+    return bounds.found
 
 
 def count_vendor_prims(stage: Usd.Stage) -> int:

@@ -20,7 +20,7 @@ from . import hierarchy
 from . import write as usd_write
 from .opinions import BINDING_API
 from .physics_edits import Editor
-from .targets import followed, properties_of, retarget
+from .targets import followed, properties_of, retarget, targets_of
 
 #: Attributes on the prims that Blender's exporter writes, with the names of objects and of their data.
 OBJECT_NAME, DATA_NAME = "userProperties:blender:object_name", "userProperties:blender:data_name"
@@ -34,7 +34,7 @@ _NORMALS = ("normals", "primvars:normals")
 _PROPERTIES = "userProperties:"
 #: Python types of the custom properties that Blender imports and can delete.
 _SIMPLE = (bool, int, float, str)
-_SURFACE = "outputs:surface"
+_SURFACE, _MATERIALX = "outputs:surface", "outputs:mtlx:surface"
 
 
 class MeshEdit(NamedTuple):
@@ -110,12 +110,15 @@ def apply_last(editor: Editor, edits: SceneEdits) -> None:
     for path, material in edits.bindings.items():
         _bind(editor, path, material)
     done: dict[str, str] = {}
-    referenced: list[str] = []
+    referenced: dict[str, _Mover] = {}
     # New parents first, or a scope would take their paths.
     for old, new in sorted(edits.moves.items(), key=lambda move: move[1].count("/")):
-        if not _Mover(editor, old, paths.followed(old, done), new).move():
-            referenced.append(old)
+        mover = _Mover(editor, old, new, done)
+        if not mover.move():
+            referenced[old] = mover
         done[old], editor.moved[new] = new, old
+    for mover in referenced.values():
+        mover.lift()
     default = editor.layer.defaultPrim
     moved = paths.followed(f"/{default}", edits.moves) if default and not default.startswith("/") else ""
     if moved and moved != f"/{default}":
@@ -438,10 +441,11 @@ class _Copier:
             Sdf.CopySpec(self.geometry, child.path, spec.layer, spec.path.AppendChild(name))
             renamed[f"{other}/{child.name}"] = f"{path}/{name}"
             self._bring_textures(spec.nameChildren[name])
-        surface = material.attributes.get(_SURFACE)
-        if surface is not None:
-            made = spec.attributes.get(_SURFACE) or Sdf.AttributeSpec(spec, _SURFACE, surface.typeName)
-            made.connectionPathList.explicitItems = surface.connectionPathList.GetAddedOrExplicitItems()
+        for name in (_SURFACE, _MATERIALX):
+            surface = material.attributes.get(name)
+            if surface is not None:
+                made = spec.attributes.get(name) or Sdf.AttributeSpec(spec, name, surface.typeName)
+                made.connectionPathList.explicitItems = surface.connectionPathList.GetAddedOrExplicitItems()
         self._finish(spec, renamed)
 
     def _bring_textures(self, spec: Sdf.PrimSpec) -> None:
@@ -554,17 +558,22 @@ class _Mover:
     """Moves a prim of the source to another path.
 
     Where all its opinions are in the layer that is edited, these are moved. Else the old prim becomes inactive and a
-    new one references it. now: where moves of prims above have brought it.
+    new one references it. done: the moves before this one. now: where these have brought the prim.
     """
 
-    def __init__(self, editor: Editor, old: str, now: str, new: str) -> None:
-        self.editor, self.old, self.now, self.new = editor, Sdf.Path(old), Sdf.Path(now), Sdf.Path(new)
+    def __init__(self, editor: Editor, old: str, new: str, done: Mapping[str, str]) -> None:
+        self.editor, self.old, self.new, self.done = editor, Sdf.Path(old), Sdf.Path(new), dict(done)
+        self.now = Sdf.Path(paths.followed(old, done))
 
     def follow(self, path: Sdf.Path) -> Sdf.Path:
         for before in (self.old, self.now):
             if path.HasPrefix(before):
                 return path.ReplacePrefix(before, self.new)
         return path
+
+    def follow_all(self, path: Sdf.Path) -> Sdf.Path:
+        """Where this move and those before it have brought a path of the source."""
+        return self.follow(Sdf.Path(paths.followed(str(path), self.done)))
 
     def move(self) -> bool:
         """Move the prim. False if the new one references the old one."""
@@ -587,7 +596,7 @@ class _Mover:
         self.editor.define_parents(spec)
         spec.referenceList.prependedItems = [Sdf.Reference("", self.old)]
         spec.active = True
-        Sdf.CreatePrimInLayer(layer, self.now).active = False
+        self.editor.spec(str(self.now)).active = False
         return False
 
     def is_own(self, usd_prim: Usd.Prim) -> bool:
@@ -621,17 +630,40 @@ class _Mover:
 
     def retarget(self) -> None:
         """Author, with the new path, what leads to the prim or out of it, unless an edit has done so."""
+        layer = self.editor.layer
         for one, item, targets in self.crossing():
-            spec = self.editor.spec(str(self.follow(one.GetPath())))
-            name, new = item.GetName(), [self.follow(target) for target in targets]
-            edited = self.editor.layer.GetPropertyAtPath(one.GetPath().AppendProperty(name))
+            # Below a prim that references its old place, targets elsewhere are opinions of the new place.
+            spec = self.editor.spec(str(self.follow_all(one.GetPath())))
+            name, new = item.GetName(), [self.follow_all(target) for target in targets]
+            known = (spec.path, one.GetPath())
+            edited = next(filter(None, (layer.GetPropertyAtPath(path.AppendProperty(name)) for path in known)), None)
             is_inside = one.GetPath().HasPrefix(self.old)
             if isinstance(item, Usd.Relationship):
                 if edited is not None and edited.targetPathList.isExplicit:
                     if not is_inside:
                         continue
-                    new = [self.follow(target) for target in edited.targetPathList.explicitItems]
+                    new = [self.follow_all(target) for target in edited.targetPathList.explicitItems]
                 self.editor.writer.relationship(spec, name, new)
             else:
                 made = spec.attributes.get(name) or Sdf.AttributeSpec(spec, name, item.GetTypeName())
                 made.connectionPathList.explicitItems = new
+
+    def lift(self) -> None:
+        """Bring targets elsewhere, of prims that are referenced now, to the new place: a reference drops them."""
+        layer = self.editor.layer
+
+        def follow(path: Sdf.Path) -> Sdf.Path:
+            return path.ReplacePrefix(self.now, self.new)
+
+        for item in list(properties_of(layer)):
+            path = item.path
+            if not path.HasPrefix(self.now) or path.ContainsPrimVariantSelection():
+                continue
+            if all(target.HasPrefix(self.now) for target in targets_of(item)):
+                continue
+            place = follow(path)
+            if layer.GetPropertyAtPath(place) is None:
+                self.editor.spec(str(place.GetPrimPath()))
+                Sdf.CopySpec(layer, path, layer, place)
+                retarget(layer.GetPropertyAtPath(place), follow)
+            item.owner.RemoveProperty(item)

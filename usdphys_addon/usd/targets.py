@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from pxr import Sdf
 
@@ -22,13 +23,24 @@ def followed(path: Sdf.Path, moves: Mapping[str, str]) -> Sdf.Path:
     return Sdf.Path(f"{paths.followed(prim, moves)}{dot}{rest}")
 
 
+def _lists_of(spec: Sdf.PropertySpec) -> Any:
+    """The targets of a property; None for an attribute without connections."""
+    if isinstance(spec, Sdf.RelationshipSpec):
+        return spec.targetPathList
+    # Most attributes have none, and asking for the five lists takes a hundred times as long.
+    return spec.connectionPathList if spec.HasInfo("connectionPaths") else None
+
+
+def targets_of(spec: Sdf.PropertySpec) -> list[Sdf.Path]:
+    """All targets that a property names, also those that it deletes."""
+    items = _lists_of(spec)
+    return [path for name in LISTS for path in getattr(items, name)] if items is not None else []
+
+
 def retarget(spec: Sdf.PropertySpec, follow: Follow) -> None:
     """Bring the targets of a property elsewhere. follow: gives the new path of a path."""
-    # Most attributes have none, and asking for the five lists takes a hundred times as long.
-    if not isinstance(spec, Sdf.RelationshipSpec) and not spec.HasInfo("connectionPaths"):
-        return
-    items = spec.targetPathList if isinstance(spec, Sdf.RelationshipSpec) else spec.connectionPathList
-    for name in LISTS:
+    items = _lists_of(spec)
+    for name in LISTS if items is not None else ():
         old = list(getattr(items, name))
         new = [follow(path) for path in old]
         if new != old:

@@ -14,10 +14,10 @@ from bpy.types import Context, Object
 
 from ..authoring import selected, value_keys
 from ..authoring.selected import BEHIND, LIMITED, MOVER, Value, at
-from ..bridge import props
+from ..bridge import props, stand_ins
 from ..bridge.choices import items_of
 from ..bridge.known_names import KnownNames
-from ..bridge.roles import applies
+from ..bridge.roles import applies, is_body
 from . import readout
 
 NAME = "usdphys_selection"
@@ -154,7 +154,7 @@ def compute_differing(context: Context, _name: str) -> frozenset[str]:
 
 
 class Articulation(NamedTuple):
-    """What an articulation root makes. joints: of the trees; 0 where nothing is one. is_fixed: to the world."""
+    """What an articulation root makes. joints: 0 where nothing is one. is_fixed: to the world."""
 
     bodies: int
     joints: int
@@ -162,7 +162,7 @@ class Articulation(NamedTuple):
 
 
 def compute_articulation(context: Context, name: str) -> Articulation | None:
-    """The articulation of a root, as it is simulated; None for an object without one."""
+    """The articulation of a root, as simulators read it; None for an object without one."""
     from ..bridge import scene_read
     from ..simulation import articulations
 
@@ -171,15 +171,35 @@ def compute_articulation(context: Context, name: str) -> Articulation | None:
         return None
     reading = scene_read.read_scene(context.evaluated_depsgraph_get())
     paths = {path for path, site in reading.sites.items() if site.obj == obj}
-    trees = [tree for tree in articulations.trees_of(reading.model) if tree.prim in paths]
-    links = [link for tree in trees for link in tree.links]
-    ends = {end for link in links for end in (link.parent, link.child)}
-    return Articulation(len(ends - {articulations.WORLD}), len(links), articulations.WORLD in ends)
+    found = articulations.joints_by_root(reading.model)
+    joints = [joint for path in paths for joint in found.get(path, ())]
+    ends = {end for joint in joints for end in (joint.body0, joint.body1)}
+    return Articulation(len(ends - {articulations.WORLD}), len(joints), articulations.WORLD in ends)
 
 
 def articulation_of(obj: Object) -> Articulation | None:
     """For a draw: the articulation of a root as last computed; None where it is not known yet."""
     found: Articulation | None = readout.ask("articulation", obj.name)
+    return found
+
+
+class Held(NamedTuple):
+    """What a collection instance shows."""
+
+    bodies: int
+    joints: int
+
+
+def compute_held(_context: Context, name: str) -> Held | None:
+    """The physics inside of an instance; None for an object that is none."""
+    obj = bpy.data.objects.get(name)
+    inside: list[Object] = [] if obj is None else stand_ins.held_by(obj)
+    return Held(sum(map(is_body, inside)), sum(applies(one, "joint") for one in inside)) if inside else None
+
+
+def held_by(obj: Object) -> Held | None:
+    """For a draw: the physics inside of an instance as last computed; None where it is not known yet."""
+    found: Held | None = readout.ask("held", obj.name) if stand_ins.is_instance(obj) else None
     return found
 
 
@@ -273,6 +293,7 @@ def register() -> None:
     setattr(bpy.types.Scene, NAME, bpy.props.PointerProperty(type=USDPHYS_Selection))
     readout.know("differing", compute_differing)
     readout.know("articulation", compute_articulation)
+    readout.know("held", compute_held)
 
 
 def unregister() -> None:

@@ -1,9 +1,11 @@
 """Play, lead, drag, reset and bake in an engine in a process of its own, and see what a user sees where it dies.
 
-The engine is a program that stands for PhysX; with PHYSX_PYTHON in the environment it is PhysX itself.
+The engine is a program that stands for PhysX. With UI_ENGINE (physx, newton, havok) and UI_ENGINE_PATH, its Python or
+folder, in the environment it is that engine itself, whose process is killed.
 """
 
 import os
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -31,8 +33,8 @@ def steps():
     yield from kit.install()
     engine = sys.modules[f"{kit.MODULE}.usdphys_addon.simulation.engine"]
     preferences = bpy.context.preferences.addons[kit.MODULE].preferences
-    physx = os.environ.get("PHYSX_PYTHON", "")
-    if not physx:
+    name, path = os.environ.get("UI_ENGINE", "physx"), os.environ.get("UI_ENGINE_PATH", "")
+    if not path:
         os.environ["USDPHYS_PIPE"] = str(Path(engine.__file__).parent / "engines" / "pipe.py")
         engine.ENGINES["physx"] = replace(engine.ENGINES["physx"], program=f"{SHARE}/stand_in.py")
     space = kit.area().spaces.active
@@ -50,10 +52,10 @@ def steps():
     kit.open_panel(bpy.types.USDPHYS_PT_preview)
     yield 0.5
     kit.shot("1-not-set")
-    preferences.physx_python = physx or sys.executable
-    assert engine.ENGINES["physx"].is_here()
+    setattr(preferences, f"{name}_python", path or sys.executable)
+    assert engine.ENGINES[name].is_here()
     with kit.in_view():
-        bpy.ops.usdphys.choose_engine(engine="physx")
+        bpy.ops.usdphys.choose_engine(engine=name)
     yield 0.5
     kit.shot("2-chosen")
     before = transforms()
@@ -79,15 +81,18 @@ def steps():
     print(f"REAL TIME {rate:.2f}, DELAY {session.world.delay:.2f} ms")
     kit.shot("5-reset")
 
-    if not physx:
+    if not path:
         os.environ["USDPHYS_FAULT"], os.environ["USDPHYS_FAULT_AT"] = "dies@step", "20"
-        yield from kit.play()
-        yield from kit.until(lambda: kit.session() is None, "it ends with the process")
-        bpy.context.view_layer.update()
-        assert transforms() == before, (before, transforms())
-        yield 0.5
-        kit.shot("6-died")
-        os.environ["USDPHYS_FAULT"] = ""
+    yield from kit.play()
+    if path:
+        yield from kit.simulated(kit.session(), 20)
+        os.kill(kit.session().world.spaces[0].child.pid, signal.SIGKILL)
+    yield from kit.until(lambda: kit.session() is None, "it ends with the process")
+    bpy.context.view_layer.update()
+    assert transforms() == before, (before, transforms())
+    yield 0.5
+    kit.shot("6-died")
+    os.environ["USDPHYS_FAULT"] = ""
     with kit.in_view():
         bpy.ops.usdphys.preview_bake(use_scene_range=False, frame_start=1, frame_end=10)
     bpy.context.scene.frame_set(10)

@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import bpy
 import kit
 import x11
+from actions import Actions, play
 from mathutils import Euler
 
 
@@ -43,6 +44,35 @@ def look():
     view.view_distance = 3.2
 
 
+def drop():
+    """Drop the robot into the middle of the view."""
+    x, y = on_screen()
+    dropping = subprocess.Popen([sys.executable, x11.__file__, f"{kit.SHARE}/robot.urdf", str(x), str(y)])
+    yield from kit.until(lambda: dropping.poll() is not None, "the file is dropped")
+    assert dropping.returncode == 0
+
+
+def counted():
+    """An arm from a URDF in two actions: drop it, Play. It holds its pose."""
+    for obj in list(bpy.data.objects):
+        bpy.data.objects.remove(obj)
+    bpy.data.orphans_purge(do_recursive=True)
+    yield 1.0
+    actions = Actions("arm from URDF", 2)
+    actions()
+    yield from drop()
+    yield from kit.until(lambda: "right_finger" in bpy.data.objects, "the robot is imported")
+    yield 1.0
+    before = bpy.data.objects["right_finger"].matrix_world.translation.copy()
+    yield from play(actions)
+    yield from kit.hurry(kit.session(), 2.0)
+    actions.end()
+    moved = (bpy.data.objects["right_finger"].matrix_world.translation - before).length
+    print(f"ARM moved by {moved:.4f} m", flush=True)
+    kit.shot("6-arm")
+    assert moved < 0.05
+
+
 def steps():
     yield from kit.install()
     kit.open_panel(bpy.types.USDPHYS_PT_inspector)
@@ -58,13 +88,8 @@ def steps():
     empty, screen = everything(), x11.Screen()
     x, y = on_screen()
 
-    dropping = subprocess.Popen([sys.executable, x11.__file__, f"{kit.SHARE}/robot.urdf", str(x), str(y)])
-    yield from kit.until(lambda: dropping.poll() is not None, "the file is dropped")
-    assert dropping.returncode == 0
-    yield 1.0
-    kit.shot("1-dropped")
-    screen.key("Return", x, y)
-    # The last thing that the import does; objects are there before.
+    yield from drop()
+    # No dialog comes before. The last thing that the import does; objects are there before.
     yield from kit.until(lambda: bpy.context.scene.usdphys.source.filepath, "the robot is imported")
     full = everything()
     print("IMPORTED", full)
@@ -74,6 +99,7 @@ def steps():
     # Adjust Last Operation, with its seventh row: Visuals.
     screen.key("F9", x, y)
     yield 1.0
+    kit.shot("1-dropped")
     for is_seen in (False, True):
         screen.click(x + 137, y + 213)
         yield from kit.until(lambda seen=is_seen: ("upper_visual" in bpy.data.objects) == seen, "Visuals are adjusted")
@@ -138,6 +164,7 @@ def steps():
     yield from kit.until(target.exists, "the URDF is written")
     assert target.read_text() == Path(kit.SHARE, "robot.urdf").read_text(), "what nobody edited comes back as it was"
     print("EXPORTED AS IT CAME")
+    yield from counted()
 
 
 kit.run(steps)

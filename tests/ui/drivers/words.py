@@ -1,4 +1,4 @@
-"""The panels in German and French, at the width that a sidebar has at first: nothing is cut, nothing is in English."""
+"""The panels in four languages, at the width that a sidebar has at first: nothing is cut, nothing is in English."""
 
 import sys
 
@@ -8,6 +8,9 @@ import bpy
 import kit
 
 import panels
+
+#: Language and what it calls a rigid body.
+WORDS = (("de_DE", "Starrkörper"), ("fr_FR", "Corps rigide"), ("ja_JP", "リジッドボディ"), ("zh_HANS", "刚体"))
 
 
 def steps():
@@ -21,7 +24,7 @@ def steps():
     view = kit.area()
     region = next(one for one in view.regions if one.type == "UI")
     region.active_panel_category = "USD Physics"
-    for language, word in (("de_DE", "Starrkörper"), ("fr_FR", "Corps rigide")):
+    for language, word in WORDS:
         bpy.context.preferences.view.language = language
         yield 0.5
         assert bpy.app.translations.pgettext_iface("Rigid Body") == word

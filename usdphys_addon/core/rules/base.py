@@ -209,6 +209,10 @@ class Facts:
     points: Mapping[str, Matrix] = field(default_factory=dict)
     #: Corners (8, 3) of the bounds of those that are too many to read.
     bounds: Mapping[str, Matrix] = field(default_factory=dict)
+    #: Meshes of colliders that take their hull, where meshes are not loaded.
+    hulls: Mapping[str, Mesh] = field(default_factory=dict)
+    #: Bounds of what is seen, as `PhysicsModel.seen`; None: the model says.
+    seen: Mapping[str, Matrix] | None = None
     #: (prim, property name, attribute)
     mistyped: list[tuple[Prim, str, Attribute]] = field(default_factory=list)
 
@@ -368,6 +372,13 @@ class Facts:
         if not self.check_geometry:
             return []
         return [(prim, prim.mesh()) for prim, _ in self.colliders if prim.mesh is not None]
+
+    @cached_property
+    def seen_bounds(self) -> Mapping[str, Matrix]:
+        """Bounds of what is seen, by path; empty where nobody looks."""
+        if self.seen is not None:
+            return self.seen
+        return self.model.seen() if self.model.seen is not None and self.check_geometry else {}
 
     @cached_property
     def placements(self) -> WorldScales:

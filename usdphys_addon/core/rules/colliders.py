@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..model import Mesh
+from .. import cavity
+from ..model import Mesh, Prim
 from ..schemas import usd_geom, usd_physics
+from ..words import length_text
 from .base import Facts, Finding, kind, name, rule
 
 ROUND_TYPES = frozenset(("Sphere", "Capsule", "Capsule_1", "Cylinder", "Cylinder_1", "Cone", "Points"))
@@ -18,6 +20,8 @@ TRIANGLES = ("none", "meshSimplification")
 #: Of the extent: how far the mean of the points of a mesh may be from the middle of its bounds, and points from their
 #: corners, where bounding spheres and boxes of all simulators are alike.
 OFF_CENTRE, OFF_CORNER = 0.01, 0.05
+#: Different meshes, and triangles of them, in which hollows are looked for.
+_MOST_MESHES, _MOST_FACES = 300, 2_000_000
 
 
 @rule("ColliderNonUniformScale")
@@ -89,6 +93,67 @@ def two_radii(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.colliders:
         if usd_geom.TAPERED.get(str(prim.extras.get("usd_type"))) is type(prim.get(usd_geom.Gprim)):
             yield Finding(prim, f"{prim.display} has two radii; PhysX and Newton leave it out.")
+
+
+def _hulls(facts: Facts) -> Iterator[tuple[Prim, Mesh | None]]:
+    """All colliders; with their mesh in metres of the world those that take its hull, as far as it is loaded."""
+    loaded = {prim.path: shape for prim, shape in facts.shapes if isinstance(shape, Mesh)}
+    for prim, collider in facts.colliders:
+        settings = prim.get(usd_physics.MeshCollisionAPI)
+        mesh = loaded.get(prim.path) or facts.hulls.get(prim.path)
+        is_hull = settings is not None and settings.approximation == "convexHull"
+        if mesh is None or not is_hull or collider.collision_enabled is False or not np.isfinite(prim.world).all():
+            yield prim, None
+            continue
+        lengths = np.linalg.norm(prim.world[:3, :3], axis=0)
+        yield prim, Mesh(np.asarray(mesh.points, float) * lengths, np.asarray(mesh.triangles))
+
+
+def _hollows(facts: Facts) -> list[tuple[Prim, float]]:
+    found: list[tuple[Prim, float]] = []
+    for _ in hollow_steps(facts, found):
+        pass
+    return found
+
+
+def hollow_steps(facts: Facts, found: list[tuple[Prim, float]]) -> Iterator[None]:
+    """Find the hulls that fill a hollow, and radii, m, of balls in these. Equal meshes are looked at once."""
+    known: dict[tuple[int, ...], float] = {}
+    faces = 0
+    for prim, mesh in _hulls(facts):
+        if mesh is None:
+            yield
+            continue
+        key = (*mesh.points.shape, *mesh.triangles.shape, hash(np.round(mesh.points, 7).tobytes()))
+        if key not in known:
+            faces += len(mesh.triangles)
+            if faces > _MOST_FACES or len(known) >= _MOST_MESHES:
+                return
+            steps = cavity.radius_steps(mesh)
+            while True:
+                try:
+                    next(steps)
+                except StopIteration as done:
+                    known[key] = done.value
+                    break
+                yield
+        if known[key] > 0.0:
+            found.append((prim, known[key]))
+        yield
+
+
+def prepare(facts: Facts) -> Iterator[None]:
+    """Compute in short steps what the rules of this module need."""
+    found: list[tuple[Prim, float]] = []
+    yield from hollow_steps(facts, found)
+    facts.remember(_hollows, found)
+
+
+@rule("HullFillsHollow")
+def hull_fills_hollow(facts: Facts) -> Iterator[Finding]:
+    for prim, radius in facts.once(_hollows):
+        size = length_text(2.0 * radius)
+        yield Finding(prim, f"The convex hull of {prim.display} fills a hollow in which a ball of {size} has room.")
 
 
 @rule("BoundsFittedAnew")

@@ -7,10 +7,14 @@ Godot: the reader of Godot 4, without add-ons.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict, deque
 from collections.abc import Iterator
 
+from ..joint_kinds import limits_of
+from ..joint_settings import axis_settings, distance_spring
 from ..model import Prim
+from ..schema import Schema
 from ..schemas import usd_physics
 from .base import Facts, Finding, rule
 
@@ -119,3 +123,27 @@ def velocity_drive_faster(facts: Facts) -> Iterator[Finding]:
     for prim, dof, drive in facts.applied(usd_physics.DriveAPI):
         if drive.target_velocity and drive.damping and dof != "distance":
             yield Finding(prim, f"The drive '{dof}' of {prim.display} runs 2.5 times as fast in Havok.", {"dof": dof})
+
+
+@rule("SoftLimitHard")
+def soft_limit_hard(facts: Facts) -> Iterator[Finding]:
+    """A load of 1 kg on a limit of 100 N/m hung 9.6 cm lower along one axis, and not at all by a distance."""
+    for prim, joint in facts.joints:
+        if joint.joint_enabled is not False and _is_hard_in_havok(prim, joint):
+            yield Finding(prim, f"The limit of {prim.display} is soft, and hard in Havok.")
+
+
+def _is_hard_in_havok(prim: Prim, joint: usd_physics.Joint) -> bool:
+    """True for soft limits of a distance, and for those that only Newton's words make soft: glTF gets PhysX's."""
+    if isinstance(joint, usd_physics.DistanceJoint):
+        return distance_spring(prim).is_soft
+    limited: dict[str, Schema] = dict(prim.instances(usd_physics.LimitAPI))
+    if isinstance(joint, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
+        limited = {"angular" if isinstance(joint, usd_physics.RevoluteJoint) else "linear": joint}
+    for dof, limit in limited.items():
+        low, high = limits_of(limit, dof if isinstance(limit, usd_physics.LimitAPI) else "")
+        is_range = low < high and (math.isfinite(low) or math.isfinite(high))
+        is_written = dof != "distance" and f"PhysxLimitAPI:{dof}" in prim.schemas
+        if is_range and not is_written and axis_settings(prim, dof).is_soft:
+            return True
+    return False

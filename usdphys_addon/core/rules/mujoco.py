@@ -134,7 +134,7 @@ def shape_refused(facts: Facts) -> Iterator[Finding]:
         elif prim.type_name == "Cube" and prim.path in mirrored:
             yield Finding(prim, f"{prim.display} is a mirrored {kind(prim)}, for which MuJoCo refuses the file.")
     for prim, shape in facts.shapes:
-        if isinstance(shape, Mesh) and len(shape.points) and _is_flat(shape):
+        if isinstance(shape, Mesh) and len(shape.points) and is_flat(shape):
             yield Finding(prim, f"The mesh {prim.display} is flat, for which MuJoCo refuses the file.")
 
 
@@ -142,7 +142,8 @@ def _has_two_radii(prim: Prim) -> bool:
     return usd_geom.TAPERED.get(str(prim.extras.get("usd_type"))) is type(prim.get(usd_geom.Gprim))
 
 
-def _is_flat(shape: Mesh) -> bool:
+def is_flat(shape: Mesh) -> bool:
+    """True for a mesh without a thickness."""
     extent = np.ptp(shape.points, axis=0).max()
     # The smallest of the three sizes along the mesh's own axes.
     sizes = np.linalg.svd(shape.points - shape.points.mean(axis=0), compute_uv=False)
@@ -152,7 +153,7 @@ def _is_flat(shape: Mesh) -> bool:
 @rule("MeshTakenAsHull")
 def taken_as_hull(facts: Facts) -> Iterator[Finding]:
     for prim, shape in facts.shapes:
-        if not isinstance(shape, Mesh) or not len(shape.triangles) or _is_flat(shape):
+        if not isinstance(shape, Mesh) or not len(shape.triangles) or is_flat(shape):
             continue
         settings = prim.get(usd_physics.MeshCollisionAPI)
         approximation = (settings.approximation if settings is not None else None) or "none"

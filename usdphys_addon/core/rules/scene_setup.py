@@ -31,6 +31,10 @@ SHALLOW, SHALLOW_ESTIMATE = 0.02, 0.1
 #: Overlaps of one collider that are looked for, and pairs of such colliders, for each collider, before the search ends:
 #: thousands at one place have millions.
 _MOST_MEETINGS, _MOST_SKIPPED = 8, 100
+#: Joints of a body, from which on those that it holds are no neighbours of each other.
+_MOST_ENDS = 12
+#: Part of the larger extent of both by which a collider is far from what is seen of its body.
+_FAR = 0.25
 #: Mass ratio that solvers bear.
 RATIO = 100.0
 #: Targets so little (rad, m) beyond a limit are at it.
@@ -63,6 +67,15 @@ class _Box(NamedTuple):
     prim: Prim
     low: Matrix
     high: Matrix
+
+
+class _Touch(NamedTuple):
+    """Two bodies of a chain of joints whose colliders overlap at the start, and how deep, m."""
+
+    body: Prim
+    other: Prim
+    depth: float
+    joint: Prim | None
 
 
 class _Uneven(NamedTuple):
@@ -141,6 +154,12 @@ def prepare(facts: Facts) -> Iterator[None]:
     meetings: list[_Meeting] = []
     yield from _meeting_steps(facts, meetings)
     facts.remember(_meetings, meetings)
+    far: list[tuple[Prim, Prim | None, float]] = []
+    yield from _far_steps(facts, far)
+    facts.remember(_far, far)
+    touches: list[_Touch] = []
+    yield from _touch_steps(facts, touches)
+    facts.remember(_touches, touches)
     masses = Masses(facts)
     yield from masses.steps()
     facts.remember(Masses, masses)
@@ -160,14 +179,20 @@ def _ends(bodies: Above, joint: usd_physics.Joint) -> list[Prim | None]:
 
 def _tied(facts: Facts) -> set[frozenset[str]]:
     """Pairs of bodies that a joint ties together, and filtered pairs, by path; "" is the world."""
-    pairs = set()
+    pairs = _filtered(facts)
     for _, joint in facts.joints:
         sides = zip(_ends(facts.carrier, joint), (joint.body0, joint.body1), strict=True)
         names = [end.path if end is not None else (targets or ("",))[0] for end, targets in sides]
         pairs.add(frozenset(names))
-    for prim, api in facts.all(usd_physics.FilteredPairsAPI):
-        pairs |= {frozenset((prim.path, target)) for target in api.filtered_pairs or ()}
     return pairs
+
+
+def _filtered(facts: Facts) -> set[frozenset[str]]:
+    """Filtered pairs, by path."""
+    return {
+        frozenset((prim.path, target))
+        for prim, api in facts.all(usd_physics.FilteredPairsAPI) for target in api.filtered_pairs or ()
+    }  # fmt: skip
 
 
 def _named(solid: Solid, ends: frozenset[str]) -> list[str]:
@@ -324,6 +349,121 @@ def in_one_place(facts: Facts) -> Iterator[Finding]:
         if body.path not in done:
             done.add(body.path)
             yield Finding(body, f"{body.display} is in the same place as {other.display}.", {"other": name(other)})
+
+
+def _neighbours(facts: Facts) -> dict[frozenset[str], Prim | None]:
+    """Pairs of bodies, by path, that are next to each other in a chain of joints and yet collide.
+
+    With the joint between them where this lets them collide; None for those with one body between them.
+    """
+    links: dict[str, dict[str, Prim]] = defaultdict(dict)
+    pairs: dict[frozenset[str], Prim | None] = {}
+    apart: set[frozenset[str]] = set()
+    for prim, joint in facts.joints:
+        first, second = _ends(facts.carrier, joint)
+        if joint.joint_enabled is False or first is None or second is None or first is second:
+            continue
+        links[first.path][second.path] = links[second.path][first.path] = prim
+        pair = frozenset((first.path, second.path))
+        if joint.collision_enabled is True:
+            pairs[pair] = prim
+        else:
+            apart.add(pair)
+    for ends in links.values():
+        # A body that holds very many has no neighbours to speak of.
+        if len(ends) <= _MOST_ENDS:
+            for one, other in itertools.combinations(ends, 2):
+                pairs.setdefault(frozenset((one, other)), None)
+    return {pair: prim for pair, prim in pairs.items() if pair not in apart}
+
+
+def _touches(facts: Facts) -> list[_Touch]:
+    """Overlaps, also shallow ones, of bodies that are next to each other in a chain of joints."""
+    touches: list[_Touch] = []
+    for _ in _touch_steps(facts, touches):
+        pass
+    return touches
+
+
+def _touch_steps(facts: Facts, found: list[_Touch]) -> Iterator[None]:
+    neighbours = _neighbours(facts)
+    yield
+    if not neighbours:
+        return
+    linked = frozenset().union(*neighbours)
+    solids, bodies = [], []
+    for solid in facts.once(solids_of_scene):
+        body = facts.carrier.at(solid.prim.path)
+        if body is not None and body.path in linked:
+            solids.append(solid)
+            bodies.append(body)
+        yield
+    (merged, of), known = _groups(facts), {frozenset(pair) for pair in _told(facts)}
+    tied = _filtered(facts)
+    ends: frozenset[str] = frozenset().union(*tied)
+    named = [_named(solid, ends) for solid in solids]
+    deepest: dict[frozenset[str], _Touch] = {}
+    yield
+    for one, other in overlap.close_pairs(solids):
+        pair = frozenset((bodies[one].path, bodies[other].path))
+        if pair not in neighbours or pair in known or not any(path in facts.dynamic for path in pair):
+            continue
+        first, second = solids[one], solids[other]
+        if any(frozenset(both) in tied for both in itertools.product(named[one], named[other])):
+            continue
+        if any(merged.ignore_each_other(a, b) for a in of[first.prim.path] for b in of[second.prim.path]):
+            continue
+        deep = overlap.depth_closely(first, second)
+        least = SHALLOW * min(float((solid.high - solid.low).max()) for solid in (first, second))
+        if deep > max(least, 1e-6) and (pair not in deepest or deep > deepest[pair].depth):
+            deepest[pair] = _Touch(bodies[one], bodies[other], deep, neighbours[pair])
+        yield
+    found += deepest.values()
+
+
+def _told(facts: Facts) -> Iterator[tuple[str, str]]:
+    """Pairs of bodies that `BodiesOverlap` and `BodiesInOnePlace` name."""
+    return ((_body(facts, each.first).path, _body(facts, each.second).path) for each in facts.once(_meetings))
+
+
+@rule("LinkTouchesNext")
+def link_touches_next(facts: Facts) -> Iterator[Finding]:
+    for body, other, deep, joint in facts.once(_touches):
+        why = "the joint between them lets them collide" if joint is not None else "one link is between them"
+        text = f"{body.display} is {length_text(deep)} inside {other.display} at rest, and {why}."
+        yield Finding(body, text, {"other": name(other)})
+
+
+def _far(facts: Facts) -> list[tuple[Prim, Prim | None, float]]:
+    found: list[tuple[Prim, Prim | None, float]] = []
+    for _ in _far_steps(facts, found):
+        pass
+    return found
+
+
+def _far_steps(facts: Facts, found: list[tuple[Prim, Prim | None, float]]) -> Iterator[None]:
+    """Find colliders far from what is seen: (collider, its body, distance in m)."""
+    seen_bounds = facts.seen_bounds
+    yield
+    for box in facts.once(_boxes) if seen_bounds else ():
+        prim = box.prim
+        yield
+        if prim.path in seen_bounds or any("Trigger" in applied for applied in prim.schemas):
+            continue
+        body = facts.carrier.at(prim.path)
+        seen = seen_bounds.get(body.path if body is not None else paths.parent_of(prim.path))
+        if seen is None:
+            continue
+        gap = float(np.linalg.norm(np.maximum(np.maximum(seen[0] - box.high, box.low - seen[1]), 0.0)))
+        if gap > _FAR * max(float((box.high - box.low).max()), float((seen[1] - seen[0]).max())):
+            found.append((prim, body, gap))
+
+
+@rule("ColliderFarFromMesh")
+def far_from_mesh(facts: Facts) -> Iterator[Finding]:
+    for prim, body, gap in facts.once(_far):
+        what = body.display if body is not None else "the object that it is on"
+        yield Finding(prim, f"The collider {prim.display} is {length_text(gap)} away from what is seen of {what}.")
 
 
 # --------------------------------------------------------------------------- masses and sizes

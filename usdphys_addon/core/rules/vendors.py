@@ -244,11 +244,12 @@ def outside_articulation(facts: Facts) -> Iterator[Finding]:
     held = {
         end.path
         for prim, joint in facts.joints if prim.path in inside
-        for end in _moving_ends(facts, joint) if end is not None
+        for end in _ends(facts, joint) if end is not None
     }  # fmt: skip
+    held.update(prim.path for prim in facts.all(usd_physics.ArticulationRootAPI).prims)
     loose = []
     for prim, joint in facts.joints:
-        first, second = _moving_ends(facts, joint)
+        first, second = _ends(facts, joint)
         if joint.joint_enabled is False or prim.path in inside or first is None or second is None:
             continue
         # A joint that closes a loop of an articulation is none of it.
@@ -338,6 +339,11 @@ def freedom_locked(facts: Facts) -> Iterator[Finding]:
         else:
             message = f"Newton locks {dofs} of the joint {prims[0].display} and of {len(prims) - 1} more: no limits."
         yield Finding(prims[0], message, words)
+
+
+def _ends(facts: Facts, joint: usd_physics.Joint) -> list[Prim | None]:
+    """The bodies of a joint, disabled ones too, which Newton ties like others; None for the world and statics."""
+    return [facts.owner.at(target[0]) if target else None for target in (joint.body0, joint.body1)]
 
 
 def _moving_ends(facts: Facts, joint: usd_physics.Joint) -> tuple[Prim | None, Prim | None]:

@@ -13,6 +13,7 @@ from ...core.frames import Matrix
 from ..engine import Grab, Setup
 from ..joint_facts import JointFacts
 from ..vendor_settings import BodySettings
+from ..weights import Weight
 from .closures import Closure
 from .tree import Link
 
@@ -29,6 +30,8 @@ class Compiled(Protocol):
 
     @property
     def rows(self) -> Mapping[str, int]: ...
+    @property
+    def weights(self) -> Mapping[str, Weight]: ...
     @property
     def facts(self) -> Mapping[str, JointFacts]: ...
     @property

@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine import GRAB_DAMPING_RATIO, GRAB_FREQUENCY, GRAB_SPIN_DAMPING, GRAB_STRONGEST
+from ..hanging import hand_mass
 from ..joint_facts import NO_LIMIT, Freedom
 from ..layout import EARTH_GRAVITY
 from .compiled import Compiled
 
 Floats = NDArray[np.float64]
 _STILL = 1e-12
+#: rad in a step, from which on gyroscopic torques are those of its middle, and rounds in which these are found.
+FAST_TURN, _ROUNDS = 0.1, 4
 
 
 def velocities(model: Any, data: Any, ids: Any) -> tuple[Floats, Floats]:
@@ -55,6 +58,13 @@ class Forces:
                     self._soft.append((dof, int(model.jnt_qposadr[model.dof_jntid[dof]]), freedom))
                 if freedom.settings.max_speed < NO_LIMIT:
                     self._limited.append((dof, freedom.settings.max_speed))
+        led = [int(scene.ids[rows[path]]) for path in scene.kinematic]
+        kinds = model.jnt_type[model.dof_jntid]
+        is_angle = (kinds == int(mujoco.mjtJoint.mjJNT_BALL)) | (
+            (kinds == int(mujoco.mjtJoint.mjJNT_FREE)) & (np.arange(model.nv) - model.jnt_dofadr[model.dof_jntid] >= 3)
+        )
+        self._turning = np.flatnonzero(is_angle & ~np.isin(model.dof_bodyid, led))
+        self._pulled: dict[int, Floats] = {}
         self.has_any = bool(len(self._damped) or self._soft)
 
     def push(self) -> None:
@@ -62,6 +72,7 @@ class Forces:
         scene = self.scene
         model, data = scene.model, scene.data
         if not self.has_any and not scene.grabs:
+            self._pulled.clear()
             return
         data.xfrc_applied[:] = 0.0
         if len(self._damped):
@@ -70,29 +81,59 @@ class Forces:
             local = np.einsum("nji,nj->ni", turn, spins) * model.body_inertia[self._damped]
             data.xfrc_applied[self._damped, :3] = -moves * (self._rates[:, 0] * model.body_mass[self._damped])[:, None]
             data.xfrc_applied[self._damped, 3:] = -np.einsum("nij,nj->ni", turn, local) * self._rates[:, 1:]
-        for held in scene.grabs.values():
-            self._pull(held)
+        self._pulled = {number: self._pull(held, self._pulled.get(number)) for number, held in scene.grabs.items()}
         for dof, address, freedom in self._soft:
             self._press(dof, float(data.qpos[address]), freedom)
 
-    def _pull(self, held: Any) -> None:
+    def turn(self) -> None:
+        """Gyroscopic torques of the middle of a step for what turns fast: those of its start add energy to it.
+
+        A ball joint or free body that turns by more than FAST_TURN in a step. The bias of the step is replaced, so this
+        comes last before its second half.
+        """
+        model, data, h = self.scene.model, self.scene.data, self.scene.h
+        if not len(self._turning) or not np.abs(data.qvel[self._turning]).max(initial=0.0) * h > FAST_TURN:
+            return
+        start, bias = data.qvel.copy(), data.qfrc_bias.copy()
+        other = data.qfrc_passive + data.qfrc_applied + data.qfrc_actuator
+        gained = np.zeros((1, model.nv))
+        for _ in range(_ROUNDS):
+            mujoco.mj_solveM(model, data, gained, (other - bias)[None])
+            data.qvel[:] = start + 0.5 * h * gained[0]
+            mujoco.mj_comVel(model, data)
+            mujoco.mj_rne(model, data, 0, bias)
+        data.qvel[:] = start
+        mujoco.mj_comVel(model, data)
+        data.qfrc_bias[:] = bias
+
+    def _pull(self, held: Any, before: Floats | None) -> Floats:
+        """Add the force of a hand, which is returned. before: that of the step before, if there was one."""
         model, data = self.scene.model, self.scene.data
         body = int(self.scene.ids[self.scene.rows[held.path]])
         turn = data.xmat[body].reshape(3, 3)
         here = data.xpos[body] + turn @ np.array(held.point)
         moves, spins = (each[0] for each in velocities(model, data, np.array([body])))
         arm = here - data.xipos[body]
-        heavy = float(model.body_subtreemass[body])
-        rate = 2.0 * math.pi * GRAB_FREQUENCY
-        force = heavy * (
-            rate**2 * (np.array(held.target) - here) - 2.0 * GRAB_DAMPING_RATIO * rate * (moves + np.cross(spins, arm))
-        )
+        masses = {path: weight.mass for path, weight in self.scene.weights.items() if path not in self.scene.kinematic}
+        heavy = max(float(model.body_subtreemass[body]), hand_mass(held.path, self.scene.facts.values(), masses))
+        rate, h = 2.0 * math.pi * GRAB_FREQUENCY, self.scene.h
+        stiffness, damping = heavy * rate**2, heavy * 2.0 * GRAB_DAMPING_RATIO * rate
+        # As the end of the step has it, where other forces stay: what is held may be lighter than the hand is strong.
+        ways, gained = np.zeros((3, model.nv)), np.zeros((3, model.nv))
+        mujoco.mj_jac(model, data, ways, None, here, body)
+        mujoco.mj_solveM(model, data, gained, ways)
+        softness, late = ways @ gained.T, h * damping + h**2 * stiffness
+        others = np.zeros(3) if before is None else ways @ data.qacc - softness @ before
+        force = stiffness * (np.array(held.target) - here) - late * others
+        force -= (damping + h * stiffness) * (moves + np.cross(spins, arm))
+        force = np.linalg.solve(np.eye(3) + late * softness, force)
         most = GRAB_STRONGEST * EARTH_GRAVITY * heavy
         force *= min(1.0, most / max(float(np.linalg.norm(force)), 1e-30))
         axes = data.ximat[body].reshape(3, 3)
         torque = -GRAB_SPIN_DAMPING * (axes @ (model.body_inertia[body] * (axes.T @ spins)))
         data.xfrc_applied[body, :3] += force
         data.xfrc_applied[body, 3:] += np.cross(arm, force) + torque
+        return force
 
     def _press(self, dof: int, value: float, freedom: Freedom) -> None:
         """The spring of a limit, as the end of the step has it."""

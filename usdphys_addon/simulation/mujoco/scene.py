@@ -20,6 +20,7 @@ from ...core.joint_settings import following, gearing_of
 from ...core.model import Prim
 from ...core.schema import Vector
 from ...core.schemas import usd_physics
+from .. import ball_rows
 from ..engine import Grab, JointPose, NotLiveError, Setup, Step, WithPreviewShapes
 from ..filters import CollisionMask
 from ..joint_facts import NO_LIMIT, Drive, Freedom, JointFacts
@@ -43,6 +44,8 @@ MOST_STIFF, MOST_DAMPED = 5.0, 5.0
 SOFT = 0.01
 #: rad, by which a link may swing across its load in a step, and by how much steps are refined for that.
 FAST_SWING, MOST_REFINED = 0.65, 4
+#: m. Free bodies that are smaller, by a cube of their least inertia, get more steps.
+SMALL = 0.01
 #: MuJoCo's elliptic cone divides by the friction.
 LEAST_FRICTION = 1e-5
 #: kg and kg m2, of the masses of a scene, of a body that others lead: nothing that it meets slows it.
@@ -114,6 +117,9 @@ class MujocoScene(WithPreviewShapes):
         #: Damping and largest speeds of bodies.
         self.settings: dict[str, BodySettings] = {}
         self._runs: dict[str, Any] = {}
+        #: See `contact_impulses`; None until they are asked for. Paths of MuJoCo's bodies, made on first use.
+        self._impulses: dict[tuple[str, str], float] | None = None
+        self._path_of: dict[int, str] | None = None
         self._geoms: dict[str, list[str]] = {}
         self._masks: dict[str, CollisionMask] = {}
         self._spec: Any = mujoco.MjSpec()
@@ -179,7 +185,9 @@ class MujocoScene(WithPreviewShapes):
         self._start()
 
     def _refine(self) -> None:
-        """Take more steps where a light link carries much: it swings across its load too fast for them."""
+        """Take more steps where a light link carries much, because it swings across its load too fast for them, and
+        where free bodies are small, because contacts give way by a length that does not depend on the size.
+        """
         if self._is_plain or self.setup.substeps:
             return
         carried = {path: weight.mass for path, weight in self._own.items()}
@@ -193,9 +201,17 @@ class MujocoScene(WithPreviewShapes):
             if own.mass > 0.0 and arm > 0.0 and link.chain:
                 load = (carried[link.child] - own.mass) * math.hypot(*self.gravity)
                 fastest = max(fastest, 2.0 * math.sqrt(load / (own.mass * arm)))
-        needed = math.ceil(self.setup.time_step * fastest / FAST_SWING)
+        linked = {link.child for link in self.links}
+        sizes = [
+            math.sqrt(6.0 * min(weight.moments) / weight.mass)
+            for path, weight in self._own.items() if path not in linked and weight.mass > 0.0
+        ]  # fmt: skip
+        small = math.sqrt(SMALL / max(min(sizes, default=SMALL), 1e-9))
+        needed = max(
+            math.ceil(self.setup.time_step * fastest / FAST_SWING), math.ceil(self.substeps * small - 1e-6)
+        )  # fmt: skip
         self.substeps = min(max(self.substeps, needed), MOST_REFINED * self.substeps)
-        self.h = self.setup.time_step / self.substeps
+        self.h = self._spec.option.timestep = self.setup.time_step / self.substeps
 
     def _set_options(self) -> None:
         option, flags, more = self._spec.option, mujoco.mjtDisableBit, mujoco.mjtEnableBit
@@ -436,12 +452,13 @@ class MujocoScene(WithPreviewShapes):
             distance = closure.facts.distance
             if distance is not None and path in self.facts:
                 self._add_drive(path, 6, distance, f"{path} distance", mujoco.mjtTrn.mjTRN_TENDON)
-        self.surfaces.finish()
         try:
             self.model = self._spec.compile()
         except ValueError as error:
             raise EngineError(f"MuJoCo does not take this scene: {error}.") from error
         model = self.model
+        # MuJoCo numbers shapes along its trees, whatever the order in which they were added.
+        self.surfaces.finish(np.array([model.geom(f"g{row}").id for row in range(len(self.surfaces))], np.int64))
         self.data = mujoco.MjData(model)
         self._spare = mujoco.MjData(model)
         self.ids = np.array([model.body(nodes[path].name).id for path in self.rows], int)
@@ -470,6 +487,7 @@ class MujocoScene(WithPreviewShapes):
             model.eq_data[model.equality(name).id, 0] = start[0] - ratio * start[1]
         self._report_apart(poses)
         self._keep_centers(poses)
+        self._part_rows(poses)
         self._throw()
         mujoco.mj_forward(model, data)
         apart = [np.abs(data.xpos[each] - pose[:3, 3]).max() for each, pose in zip(self.ids, poses, strict=True)]
@@ -507,6 +525,30 @@ class MujocoScene(WithPreviewShapes):
                 qpos[self.model.joint(f"{link.facts.path} {axis}").qposadr[0]] = value
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_comPos(self.model, self.data)
+
+    def _part_rows(self, poses: list[Matrix]) -> None:
+        """Make balls smaller that touch and bounce in a row, as in Newton's cradle: blows pass one after the other."""
+        if self._is_plain:
+            return
+        model, free = self.model, [path for path in self.rows if path not in self.kinematic]
+        bodies = self.ids[[self.rows[path] for path in free]].tolist()
+        # Those of a body follow each other.
+        geoms = [model.body_geomadr[body] + np.arange(model.body_geomnum[body]) for body in bodies]
+        bounces = np.array([self.surfaces.values[own, 2].max(initial=-1.0) for own in geoms])
+        if np.count_nonzero(bounces >= ball_rows.LIVELY) < 3:
+            return
+        sizes = np.array([2.0 * model.geom_aabb[own, 3:].min(axis=1, initial=np.inf).max(initial=0.0) for own in geoms])
+        places = np.array([poses[self.rows[path]][:3, 3] for path in free])
+        rows = ball_rows.row_that_bounces(places, sizes, bounces)
+        if not rows:
+            return
+        prim = self.setup.bodies[free[rows[0]]].prim
+        shapes = np.concatenate([geoms[row] for row in rows])
+        if (model.geom_type[shapes] == int(mujoco.mjtGeom.mjGEOM_SPHERE)).all():
+            model.geom_size[shapes, 0] *= 1.0 - ball_rows.GAP
+            self.notices.add("BouncesInRow", prim, ball_rows.parted_text(prim))
+        else:
+            self.notices.add("BouncesInRow", prim, ball_rows.weak_text(prim))
 
     def _keep_centers(self, poses: list[Matrix]) -> None:
         """Move each tree that stands on nothing so that closing its joints leaves its centre of mass where it was."""
@@ -595,6 +637,8 @@ class MujocoScene(WithPreviewShapes):
         wanted = self._forces.wanted()
         elliptic = [each for path, each in self.closures.items() if each.is_elliptic and path not in self.off]
         self.load_meter.begin()
+        if self._impulses is not None:
+            self._impulses = {}
         for _ in range(self.substeps):
             for closure in elliptic:
                 first, second = self.joint_frames(closure.facts.path)
@@ -606,11 +650,15 @@ class MujocoScene(WithPreviewShapes):
                 self._grip()
             if data.nefc and self._bouncing:
                 self._bounce()
+            if not self._is_plain:
+                self._forces.turn()
             mujoco.mj_step2(model, data)
             if not np.abs(data.qvel).max(initial=0.0) < RUNAWAY:
                 return self._stop(start, positions, rotations)
             self._forces.hold()
             self.load_meter.measure()
+            if self._impulses is not None:
+                self._sum_impulses()
         self._forces.arrive(wanted)
         self.led.clear()
         for path in self.load_meter.end():
@@ -721,6 +769,8 @@ class MujocoScene(WithPreviewShapes):
         for part in (mujoco.mj_makeConstraint, mujoco.mj_island, mujoco.mj_projectConstraint, mujoco.mj_fwdVelocity):
             part(model, data)
         rows = contact.efc_address
+        if self.led and not self._is_plain:
+            self._ride()
         for number in np.flatnonzero(bouncing & (rows >= 0)):
             data.efc_aref[rows[number]] = -(1.0 + bounce[number]) * apart[number] / self.h
         if running is not None:
@@ -729,6 +779,28 @@ class MujocoScene(WithPreviewShapes):
                     row = rows[number] + axis
                     across = float(contact.frame[number, 3 * axis : 3 * axis + 3] @ running[number])
                     data.efc_aref[row] -= data.efc_KBIP[row, 1] * across
+
+    def _ride(self) -> None:
+        """Let friction turn what rides on a turning kinematic body: without it the rider lags behind, and slips out."""
+        model, data = self.model, self.data
+        contact, pairs = data.contact, model.geom_bodyid[data.contact.geom]
+        led = self.ids[[self.rows[path] for path in self.led]]
+        riding = (contact.efc_address >= 0) & (contact.dim >= 3) & np.isin(pairs, led).any(axis=1)
+        riding &= (np.abs(data.cvel[pairs, :3]).max(axis=2) > 0.0).any(axis=1)
+        numbers = np.flatnonzero(riding)
+        if not len(numbers):
+            return
+        # How fast the velocity of each surface turns at the point of contact, m/s2.
+        turns = []
+        for side in (0, 1):
+            spin = data.cvel[pairs[numbers, side], :3]
+            turns.append(np.cross(spin, np.cross(spin, contact.pos[numbers] - data.xpos[pairs[numbers, side]])))
+        for axis in (1, 2):
+            rows = contact.efc_address[numbers] + axis
+            along = np.einsum("ij,ij->i", turns[0] - turns[1], contact.frame[numbers, 3 * axis : 3 * axis + 3])
+            # A constraint gives its impedance's part of what it is asked for. By half of a step more, the end of the
+            # step is on the circle and not on the tangent.
+            data.efc_aref[rows] += (1.0 / data.efc_KBIP[rows, 2] + 0.5 * self.h * data.efc_KBIP[rows, 1]) * along
 
     def _running(self, pairs: Any) -> Floats:
         """Velocity (n, 3) of the second surface relative to the first, where surfaces run."""
@@ -854,6 +926,26 @@ class MujocoScene(WithPreviewShapes):
             sign = 1.0 if int(self.model.geom_bodyid[contact.geom[1]]) in moved else -1.0
             points.append((*contact.pos.tolist(), *(sign * contact.frame[:3]).tolist(), float(wrench[0])))
         return points
+
+    def contact_impulses(self) -> dict[tuple[str, str], float]:
+        if self._impulses is None:
+            self._impulses = {}
+        return self._impulses
+
+    def _sum_impulses(self) -> None:
+        """Add the impulses of the last step of the solver to those of the time step."""
+        assert self._impulses is not None
+        if self._path_of is None:
+            self._path_of = {int(number): path for path, number in zip(self.rows, self.ids, strict=True)}
+            for number, prim in enumerate(self.setup.statics):
+                self._path_of[self.model.body(f"s{number}").id] = prim.path
+        wrench = np.zeros(6)
+        for number, geoms in enumerate(self.data.contact.geom.tolist()):
+            ends = (self._path_of.get(int(self.model.geom_bodyid[geom])) for geom in geoms)
+            pair = tuple(sorted(end for end in ends if end is not None))
+            if len(pair) == 2:
+                mujoco.mj_contactForce(self.model, self.data, number, wrench)
+                self._impulses[pair] = self._impulses.get(pair, 0.0) + float(wrench[0]) * self.h
 
     def _pose(self, path: str) -> Matrix:
         if not path:

@@ -38,10 +38,13 @@ class Surfaces:
         )
         self._modes.append((MODES.index(modes[0]), MODES.index(modes[1])))
 
-    def finish(self) -> None:
-        """All shapes are there."""
-        self.values = np.array(self._rows).reshape(-1, 3)
-        self.modes = np.array(self._modes, np.int64).reshape(-1, 2)
+    def finish(self, numbers: NDArray[np.int64]) -> None:
+        """All shapes are there. numbers (n,): of each in the compiled model, in the order in which they were added."""
+        self.values = np.zeros((len(numbers), 3))
+        self.modes = np.zeros((len(numbers), 2), np.int64)
+        self.values[numbers] = np.array(self._rows).reshape(-1, 3)
+        self.modes[numbers] = np.array(self._modes, np.int64).reshape(-1, 2)
+        self._by_material = {name: numbers[rows].tolist() for name, rows in self._by_material.items()}
 
     def change(self, material: str, friction: float, restitution: float | None, static: float | None) -> None:
         """As `Engine.set_surface`."""

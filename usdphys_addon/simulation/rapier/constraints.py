@@ -271,7 +271,7 @@ class Constraint:
 
         The solver takes the force of a spring at the end of its step: as if it had a damping of step * stiffness more.
         """
-        if drive.stiffness == 0.0:
+        if drive.stiffness == 0.0 or self.small_step == 0.0:
             return drive.damping
         more = self.small_step * drive.stiffness
         turn = self.small_step * more * (1.0 if drive.acceleration else self.yields[axis])

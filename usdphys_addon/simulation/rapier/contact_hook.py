@@ -13,33 +13,43 @@ restitution that gives the ball the speed of its energy at the moment of the imp
 
 The solver keeps the points of contacts on the bodies until these have turned by a degree. So a cylinder or capsule that
 rolls bears behind its middle, and rolls ever faster: its points are put back below its axis.
+
+Two bodies that share an edge and a hinge there touch at what the hinge holds: by rounding errors the solver finds them
+inside each other, and brakes the hinge. Such points are removed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from rapier3d import ActiveHooks, PhysicsHooks, PhysicsWorld
 
 from ..vendor_settings import Surface
 from ..weights import Weight
-from .constraints import matrix_of
+from .constraints import Constraint, matrix_of
 
 #: m/s: a contact that slides more slowly is at rest.
 REST = 0.005
 #: m/s: a point of a body of 1 m slides that slips faster, of a smaller one by the root of its size. Nothing can be said
 #: of the direction of less than STILL. A body that MOVES so fast, times the same root, may begin to slide.
 SKID, STILL, MOVES = 0.02, 1e-6, 0.2
+#: Part of its slip that a contact may lose in one step, in which its friction is still turned by a speed.
+BRAKED = 0.1
+#: Part of what friction is turned by that is missing from an impact, in which points correct each other. Measured.
+IMPACT = 0.5
 #: Relative to the size of the smaller body, and m: points of a contact that are further from each other belong to two
 #: places. The solver keeps points that slide until they are a millimetre apart.
 FACING, SLID = 0.02, 0.002
 #: A body lies whose axis has a smaller cosine with the normal. Relative to its radius: how far its points are put back;
 #: those of no more than SAME are right, and those of TURNED belong to something else.
 LYING, SAME, TURNED = 0.02, 1e-5, 0.06
-#: A contact bounces that comes faster than gravity makes a body in so many steps.
+#: Relative to the size of the smaller body: points of a contact that are so near to the axis of their joint are held.
+HELD = 0.01
+#: A contact is an impact that comes faster than gravity makes a body in so many steps.
 SLOW_FALLS = 4.0
 _Vector = tuple[float, float, float]
 #: How a body yields that does not.
@@ -58,6 +68,20 @@ class Grip(NamedTuple):
     @property
     def is_uneven(self) -> bool:
         return self.static > self.dynamic
+
+
+class Pivot(NamedTuple):
+    """What a joint holds together of two bodies that collide: a point, a line through it, or all.
+
+    body: the solver's handle of one. place, axis: in its space, m; axis: None for a point. is_all: nothing moves.
+    joint: it holds while that is active.
+    """
+
+    body: Any
+    place: NDArray[np.float64]
+    axis: NDArray[np.float64] | None
+    is_all: bool
+    joint: Constraint
 
 
 class _Side(NamedTuple):
@@ -81,20 +105,25 @@ _STILL = _Side((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), *_FIRM)
 class ContactHook(PhysicsHooks):  # type: ignore[misc]
     """Called by the solver for the contacts of marked colliders.
 
-    surfaces: by the solver's handle of a body. weights: the same, of dynamic bodies that are not in reduced
-    coordinates. sizes: m, of these. wheels: of these, those that are always looked at. grips: by the handle of a
-    collider; of all, if any is uneven.
+    surfaces: by the solver's handle of a body. handles: by path, of all bodies. sizes: m, of these, in their order.
+    weights: by path, of those that are dynamic now; live. reduced: paths of those in reduced coordinates. wheels:
+    handles of those that are always looked at. grips: by the handle of a collider; of all, if any is uneven.
     """
 
     def __init__(
-        self, surfaces: Mapping[Any, Surface], weights: Mapping[Any, Weight], sizes: Mapping[Any, float],
-        wheels: Collection[Any],
+        self, surfaces: Mapping[Any, Surface], handles: Mapping[str, Any], sizes: Sequence[float],
+        weights: Mapping[str, Weight], reduced: Collection[str], wheels: Collection[Any],
     ) -> None:  # fmt: skip
         super().__init__()
-        self.surfaces, self.weights, self.sizes, self.wheels = surfaces, weights, sizes, wheels
+        self.surfaces, self.weights, self.wheels = surfaces, weights, wheels
+        self._handles, self._sizes, self._reduced = handles, sizes, reduced
+        #: Path and size of each body by its handle; made on first use, which most worlds never need.
+        self._known: dict[Any, tuple[str, float]] | None = None
         #: True where the solver's friction is that of each contact. slid: True once a point has slid.
         self.is_coupled = self.slid = False
         self.grips: dict[Any, Grip] = {}
+        #: Of bodies that a joint lets collide, by the handles of both.
+        self.pivots: dict[frozenset[Any], list[Pivot]] = {}
         #: Radius and half of the height, m, of colliders that roll about their Y, by handle.
         self.rollers: dict[Any, tuple[float, float]] = {}
         #: Bodies whose contacts are looked at for how they slide and bounce.
@@ -103,7 +132,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         #: s: the step of the solver, and the smallest part of it.
         self._step = self._small_step = 1.0
         self._sides: dict[Any, _Side] = {}
-        self._inverses: dict[Any, Any] = {}
+        #: Inverse inertia by path, and of which weight it is.
+        self._inverses: dict[str, tuple[Weight, Any]] = {}
         self._shapes: dict[tuple[Any, Callable[[Any], bool]], bool] = {}
 
     def attach(self, physics: PhysicsWorld) -> None:
@@ -119,7 +149,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
     def _always(self, physics: PhysicsWorld) -> set[Any]:
         """The colliders that are marked whatever moves."""
         marked = {handle for handle, grip in self.grips.items() if grip.is_uneven}
-        for body in (*self.surfaces, *self.wheels):
+        for body in (*self.surfaces, *self.wheels, *(one.body for own in self.pivots.values() for one in own)):
             marked |= set(physics.rigid_bodies[body].colliders)
         return marked
 
@@ -145,6 +175,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
 
     def modify_solver_contacts(self, ctx: Any) -> None:
         """Give each contact the velocity of the surface there, and the friction of a body at rest."""
+        if self.pivots:
+            self._drop_held(ctx)
         if self.surfaces:
             self._run(ctx)
         first, second = self.grips.get(ctx.collider1), self.grips.get(ctx.collider2)
@@ -172,6 +204,22 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                     here = velocity + np.cross(spin, np.array(point.to_tuple(), float) - pose[:3, 3])
                 here = sign * (here - normal * float(here @ normal))
                 ctx.set_solver_contact(number, tangent_velocity=tuple(here.tolist()))
+
+    def _drop_held(self, ctx: Any) -> None:
+        """Remove points that a joint of the two bodies holds."""
+        bodies = ctx.rigid_body1, ctx.rigid_body2
+        for pivot in self.pivots.get(frozenset(bodies), ()):
+            if not pivot.joint.active:
+                continue
+            pose = matrix_of(ctx.bodies[pivot.body].position)
+            near = HELD * min((size for path, size in map(self._body, bodies) if path in self.weights), default=0.0)
+            contacts = ctx.solver_contacts
+            for number in range(len(contacts) - 1, -1, -1):
+                arm = (contacts[number].point.to_tuple() - pose[:3, 3]) @ pose[:3, :3] - pivot.place
+                if pivot.axis is not None:
+                    arm -= pivot.axis * (arm @ pivot.axis)
+                if pivot.is_all or arm @ arm < near * near:
+                    ctx.remove_solver_contact(number)
 
     def _drop_far_sides(self, ctx: Any) -> None:
         """Remove points at which a triangle of a mesh would push a cylinder or cone out beyond its middle.
@@ -246,7 +294,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         friction = ctx.friction
         is_one = not other.yields
         slow = SKID * math.sqrt(min(one.size, other.size, 1.0))
-        lost = 0.0
+        lost, rows = 0.0, []
         for number, contact in enumerate(contacts):
             if contact.dist > 0.0 and friction > 0.0 and (is_one or not one.yields):
                 # The solver takes the arm of a contact from the middle of its gap, not from the body that moves.
@@ -265,6 +313,11 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             if number == 0 and ctx.restitution > 0.0 and contact.is_new:
                 pull = _dot(self._gravity, normal) * (one.falls - other.falls)
                 self._bounce(ctx, _dot(slip, normal), max(contact.dist, 0.0), pull)
+            rows.append((number, (tx, ty, tz), arm, other_arm, slip))
+        # An impact at one point brakes the others.
+        approach = max(_dot(row[-1], normal) for row in rows)
+        is_impact = approach > SLOW_FALLS * math.hypot(*self._gravity) * self._step
+        for number, (tx, ty, tz), arm, other_arm, slip in rows:
             slip = _flat(slip, normal)
             speed = math.hypot(*slip)
             self.slid |= speed >= slow
@@ -274,9 +327,12 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                 _sum(_yield(one, arm, slip), _yield(other, other_arm, slip)), normal
             )  # fmt: skip
             part = speed / math.hypot(*yielding)
-            if speed < slow:
+            is_braked = is_impact and friction * approach > BRAKED * speed
+            if speed < slow or is_braked:
                 # It may rest: a speed would let it creep. Where it slides all the same, friction is turned by so much.
-                lost += speed / (part * _dot(slip, yielding) / speed) - 1.0
+                # Or an impact brakes it: a speed that is right before is too large after it, and turns friction aside.
+                share = IMPACT if is_braked else 1.0
+                lost += share * (speed / (part * _dot(slip, yielding) / speed) - 1.0)
                 continue
             (sx, sy, sz), (yx, yy, yz) = slip, yielding
             ctx.set_solver_contact(
@@ -308,20 +364,28 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         side = self._sides.get(body)
         if side is None:
             item = ctx.bodies[body]
-            weight = self.weights.get(body)
+            path, size = self._body(body)
+            weight = self.weights.get(path)
+            if path in self._reduced and weight is not None:
+                return None
             if weight is None:
-                if item.is_dynamic:
-                    return None
                 side = _Side(item.linvel.to_tuple(), item.angvel.to_tuple(), item.center_of_mass.to_tuple(), *_FIRM)
             else:
-                if body not in self._inverses:
-                    self._inverses[body] = weight.inverse_inertia
+                held = self._inverses.get(path)
+                if held is None or held[0] is not weight:
+                    held = self._inverses[path] = weight, weight.inverse_inertia
                 turn = matrix_of(item.position)[:3, :3]
-                turns: Any = tuple(map(tuple, (turn @ self._inverses[body] @ turn.T).tolist()))
+                turns: Any = tuple(map(tuple, (turn @ held[1] @ turn.T).tolist()))
                 side = _Side(item.linvel.to_tuple(), item.angvel.to_tuple(), item.center_of_mass.to_tuple(),
-                              1.0 / weight.mass, turns, item.gravity_scale, self.sizes[body])  # fmt: skip
+                              1.0 / weight.mass, turns, item.gravity_scale, size)  # fmt: skip
             self._sides[body] = side
         return side
+
+    def _body(self, handle: Any) -> tuple[str, float]:
+        """Path and size, m, of a body; of one that is none of ours, as a hand, "" and 0."""
+        if self._known is None:
+            self._known = dict(zip(self._handles.values(), zip(self._handles, self._sizes, strict=True), strict=True))
+        return self._known.get(handle, ("", 0.0))
 
 
 def _has_rim(shape: Any) -> bool:

@@ -63,6 +63,7 @@ class GroupedSpace(Engine):
         self.broken: list[str] = []
         self._joints: list[str] = []
         self._owners: dict[str, SolverSpace] = {}
+        self._measures_impulses = False
         #: Time steps until each pair of groups is compared again.
         self._due: dict[tuple[int, int], int] = {}
 
@@ -201,6 +202,8 @@ class GroupedSpace(Engine):
         space = SolverSpace(setup, self._stock, own, needs, (self.spaces[first], self.spaces[second]))
         for _ in space.build():
             pass
+        if self._measures_impulses:
+            space.contact_impulses()
         self.spaces[first], self._rows[first] = space, own
         del self.spaces[second], self._rows[second]
         self._changed()
@@ -276,6 +279,10 @@ class GroupedSpace(Engine):
             if len(points) < most:
                 points += space.contact_points(most - len(points))
         return points
+
+    def contact_impulses(self) -> Mapping[tuple[str, str], float]:
+        self._measures_impulses = True
+        return {pair: impulse for space in self.spaces for pair, impulse in space.contact_impulses().items()}
 
     @property
     def grabs(self) -> Mapping[int, Grab]:  # type: ignore[override]

@@ -49,6 +49,9 @@ COPLANAR = 1e-4
 #: Triangles of which the solver builds a tree in a tenth of a second, and that are looked at in one step here.
 MANY_TRIANGLES, TOGETHER = 100_000, 100_000
 
+#: The smallest size of a shape, m.
+_SMALLEST = float(np.finfo(np.float32).tiny)
+
 #: Points around a tapered shape.
 _AROUND = 32
 
@@ -183,7 +186,8 @@ def _primitive(prim: Prim, gprim: usd_geom.Gprim) -> tuple[Placed, bool]:
 
 
 def _positive(*sizes: float) -> tuple[float, ...]:
-    if not all(0.0 < size < math.inf for size in sizes):
+    """Raises ShapeError for sizes that are no number, or zero in the solver's single precision."""
+    if not all(_SMALLEST <= size < math.inf for size in sizes):
         raise ShapeError("one of its sizes is zero or not a number")
     return sizes
 

@@ -22,9 +22,11 @@ from rapier3d import (
 from ...core import frames
 from ...core.frames import Matrix
 from ...core.model import Prim
+from ...core.paths import is_at_or_below
 from ...core.schema import Vector
+from .. import ball_rows
 from ..engine import Engine, JointPose, Setup, Step
-from ..hanging import hanging
+from ..hanging import hand_mass, hanging
 from ..joint_facts import NO_LIMIT, Drive, JointFacts
 from ..vendor_settings import Surface, surface_of
 from ..weights import Weight
@@ -32,7 +34,7 @@ from . import joint_effects, tuning
 from .bodies import CLAMP
 from .bonds import Bonds
 from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of, yielding
-from .contact_hook import MOVES, ContactHook, Grip
+from .contact_hook import MOVES, ContactHook, Grip, Pivot
 from .energy import PERIOD, EnergyWatch, Matter
 from .followers import Follower
 from .gears import Gear
@@ -58,7 +60,7 @@ from .reduced import bend, follow, undamp
 from .rescue import Rescuer
 from .rolling import brake
 from .sleep import drive_speeds, thresholds
-from .start import put_to_sleep, row_that_bounces
+from .start import put_to_sleep
 from .stock import Stock
 from .templates import Template
 from .trees import is_axle
@@ -114,6 +116,9 @@ class SolverSpace(Engine):
         self.physics = PhysicsWorld(earlier[0].gravity if earlier else tuple(setup.gravity.tolist()))
         self.handles: dict[str, Any] = {}
         self.static_handles: dict[str, Any] = {}
+        #: See `contact_impulses`; None until they are asked for. Paths of the solver's bodies, made on first use.
+        self._impulses: dict[tuple[str, str], float] | None = None
+        self._path_of: dict[Any, str] | None = None
         #: Of bodies that are equal but for their place; and the number of that of each body, (n,).
         self._templates: list[Template] = stock.templates
         self._template_of: NDArray[np.int64] = stock.template_of[rows]
@@ -212,12 +217,9 @@ class SolverSpace(Engine):
         lengths = np.array([item.size for item in self._templates], float)[self._template_of]
         radii = np.array([item.radius for item in self._templates], float)[self._template_of]
         has_weight = np.array([item.weight is not None for item in self._templates], bool)[self._template_of]
-        handles = list(map(self.handles.__getitem__, self.weights))
-        yielding = dict(zip(handles, self.weights.values(), strict=True))
-        for path in reduced & self.weights.keys():
-            del yielding[self.handles[path]]
-        sizes = dict(zip(handles, lengths[has_weight].tolist(), strict=True))
-        self._hook = ContactHook(self._surfaces, yielding, sizes, self._wheels())
+        self._hook = ContactHook(
+            self._surfaces, self.handles, lengths.tolist(), self.weights, reduced, self._wheels()
+        )  # fmt: skip
         #: m: how far from its middle a body may touch others; -1 for those that are not looked at.
         jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1) if path}
         may_slide = has_weight & (radii > 0.0)
@@ -240,6 +242,7 @@ class SolverSpace(Engine):
         self._coupled = 0
         self._grip()
         self._hook.rollers = self._rollers(np.flatnonzero(rolls).tolist())
+        self._hook.pivots = self._pivots()
         self._hook.attach(self.physics)
         self._part_rows()
         moves = bool(self._earlier) or self._stock.is_moving
@@ -500,7 +503,7 @@ class SolverSpace(Engine):
         lively = np.array([item.bounce if item.weight is not None else -1.0 for item in self._templates], float)
         sizes = np.array([template.size for template in self._templates], float)
         places = self.places.positions[[body.row for body in self.bodies.values()]]
-        rows = row_that_bounces(places, sizes[kinds], lively[kinds])
+        rows = ball_rows.row_that_bounces(places, sizes[kinds], lively[kinds])
         if not rows:
             return
         bodies = self.physics.rigid_bodies
@@ -510,17 +513,9 @@ class SolverSpace(Engine):
         if all(ball is not None for _, ball in balls):
             for handle, ball in balls:
                 self.physics.colliders[handle].shape = rapier3d.SharedShape.ball(ball.radius * (1.0 - tuning.ROW_GAP))
-            self.notices.add(
-                "BouncesInRow", prim,
-                f"{prim.display} bounces and touches balls on both sides: the balls of the row are simulated "
-                f"{tuning.ROW_GAP:.1%} smaller, so that a hit passes from one to the next.",
-            )  # fmt: skip
+            self.notices.add("BouncesInRow", prim, ball_rows.parted_text(prim, tuning.ROW_GAP))
         else:
-            self.notices.add(
-                "BouncesInRow", prim,
-                f"{prim.display} bounces and touches bodies on both sides: the preview passes an impact along the row "
-                "too weakly.",
-            )  # fmt: skip
+            self.notices.add("BouncesInRow", prim, ball_rows.weak_text(prim))
 
     def _grip(self) -> None:
         """Let the solver ask for the friction of contacts whose material holds a resting body better; of few bodies."""
@@ -589,6 +584,27 @@ class SolverSpace(Engine):
         )  # fmt: skip
         return {}
 
+    def _pivots(self) -> dict[frozenset[Any], list[Pivot]]:
+        """`ContactHook.pivots`."""
+        found: dict[frozenset[Any], list[Pivot]] = {}
+        for item in self.constraints:
+            facts = item.facts
+            if not facts.collides or not all(axis.is_locked for axis in facts.freedoms[:3]):
+                continue
+            body, other, still, frame = (
+                (facts.body1, facts.body0, facts.static0, facts.frame1) if facts.body1
+                else (facts.body0, facts.body1, facts.static1, facts.frame0)
+            )  # fmt: skip
+            free = [axis for axis, freedom in enumerate(facts.freedoms[3:]) if not freedom.is_locked]
+            axis = frame[:3, free[0]] if len(free) == 1 else None
+            held = Pivot(self.handles[body], frame[:3, 3], axis, not free, item)
+            ends = [self.handles[other]] if other else [
+                handle for path, handle in self.static_handles.items() if is_at_or_below(path, still)
+            ]  # fmt: skip
+            for end in ends:
+                found.setdefault(frozenset((held.body, end)), []).append(held)
+        return found
+
     def _rows_among(self, paths: Collection[str]) -> list[int]:
         """Rows of the bodies with these paths; most worlds of many bodies have none."""
         return [row for row, path in enumerate(self.paths) if path in paths] if paths else []
@@ -633,6 +649,8 @@ class SolverSpace(Engine):
     def _step(self) -> list[str]:
         """Let the solver make a time step. Returns the paths of bodies whose state was not finite any more."""
         lost: list[str] = []
+        if self._impulses is not None:
+            self._impulses = {}
         self._rescuer.remember(self.physics, self.handles, self.constraints)
         starts = {path: self.pose(path) for path in self.targets}
         for constraint in self._softened:
@@ -670,6 +688,8 @@ class SolverSpace(Engine):
                 self._let_go(lost)
                 self._upkeep = None
                 self.loads.forget()
+            if self._impulses is not None:
+                self._sum_impulses()
             joint_effects.limit_speeds(self._limited, self.physics)
             self._slow_down(self._racing)
         for constraint in self.bonds.broken(self.physics):
@@ -970,13 +990,34 @@ class SolverSpace(Engine):
                 break
         return points
 
+    def contact_impulses(self) -> Mapping[tuple[str, str], float]:
+        if self._impulses is None:
+            self._impulses = {}
+        return self._impulses
+
+    def _sum_impulses(self) -> None:
+        """Add the impulses of the last step of the solver to those of the time step."""
+        assert self._impulses is not None
+        if self._path_of is None:
+            self._path_of = {handle: path for path, handle in (*self.static_handles.items(), *self.handles.items())}
+        colliders = self.physics.colliders
+        for pair in self.physics.narrow_phase.contact_pairs():
+            if pair.has_any_active_contact:
+                ends = (self._path_of.get(colliders[each].parent) for each in (pair.collider1, pair.collider2))
+                touching = tuple(sorted(end for end in ends if end is not None))
+                if len(touching) == 2:
+                    known = self._impulses.get(touching, 0.0)
+                    self._impulses[touching] = known + pair.total_impulse_magnitude()
+
     # ----------------------------------------------------------------------- changes
 
     def set_kinematic_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
         self.targets[path] = position, rotation
 
     def grab(self, number: int, path: str, point: Matrix) -> None:
-        self.grabs[number] = grab(self.physics, path, self.handles[path], point, self.weights[path].mass)
+        masses = {each: weight.mass for each, weight in self.weights.items()}
+        mass = hand_mass(path, (item.facts for item in self.constraints), masses)
+        self.grabs[number] = grab(self.physics, path, self.handles[path], point, mass)
 
     def release(self, number: int) -> None:
         release(self.physics, self.grabs.pop(number))

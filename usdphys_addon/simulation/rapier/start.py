@@ -33,9 +33,6 @@ BACK, NUDGE = 3.1, 0.3
 _TURN = frames.matrix_of((math.cos(NUDGE / 2.0), 0.0, 0.0, math.sin(NUDGE / 2.0)))
 #: Steps that may be needed to close all joints.
 MOST_STEPS = 60
-#: Bodies touch up to this distance, relative to theirs in contact; bounce with this restitution; and have others on
-#: opposite sides below this cosine.
-TOUCHING, LIVELY, OPPOSITE = 1.002, 0.5, -0.9
 #: Seconds of the step in which the solver makes contacts and wakes what they belong to: too short for any motion.
 NO_TIME = 1e-6
 
@@ -171,23 +168,6 @@ def _holding(facts: JointFacts) -> GenericJoint:
         if freedom.is_limited:
             joint.set_limits(JOINT_AXES[axis], max(freedom.low, -NO_LIMIT), min(freedom.high, NO_LIMIT))
     return joint
-
-
-def row_that_bounces(places: Matrix, sizes: Matrix, bounces: Matrix) -> list[int]:
-    """Of bodies that bounce, the rows of those that touch at the start if one has others on opposite sides, that first.
-
-    places (n, 3) and sizes (n,), m: of bodies as wide as high. bounces (n,): their restitution.
-    """
-    ways = places[None] - places[:, None]
-    gaps = np.linalg.norm(ways, axis=2)
-    touch = gaps < 0.5 * TOUCHING * (sizes[:, None] + sizes[None])
-    touch &= 0.5 * (bounces[:, None] + bounces[None]) >= LIVELY
-    np.fill_diagonal(touch, False)
-    for row in np.flatnonzero(touch.sum(axis=1) > 1).tolist():
-        sides = ways[row, touch[row]] / np.maximum(gaps[row, touch[row], None], 1e-12)
-        if float((sides @ sides.T).min()) < OPPOSITE:
-            return [row, *(other for other in np.flatnonzero(touch.any(axis=1)).tolist() if other != row)]
-    return []
 
 
 def put_to_sleep(physics: PhysicsWorld, asleep: Collection[Any], moving: Collection[Any]) -> None:

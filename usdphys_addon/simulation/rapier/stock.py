@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Hashable, Iterator
 from dataclasses import dataclass
+from itertools import groupby, islice
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from rapier3d import Isometry3, RigidBody, Rotation3, SharedShape
 
 from ...core.frames import Matrix
-from ...core.schema import Vector
 from ...core.steps import gains
 from ..engine import Setup
 from ..layout import Body, contact_material
@@ -158,28 +158,26 @@ class Stock:
 
     def add_bodies(self, physics: Any, rows: NDArray[np.int64]) -> list[Any]:
         """Add the bodies in these rows to a world of the solver. Returns their handles."""
-        add, turn, number, handles = physics.add_body, None, -1, []
-        body: Any = None
-        colliders: list[Any] = []
-        boxes: list[tuple[int, Vector]] = []
-        cuboid = SharedShape.cuboid
-        chosen = rows.tolist()
-        parts = shares(map(self._paths.__getitem__, chosen))
-        turns = map(self.turns.__getitem__, chosen)
+        add, cuboid, handles = physics.add_body, SharedShape.cuboid, list[Any]()
+        listed = rows.tolist()
+        parts = shares(map(self._paths.__getitem__, listed))
+        turns = map(self.turns.__getitem__, listed)
         # The solver takes tuples sooner than lists.
         places = zip(*self.positions[rows].T.tolist(), strict=True)
-        for kind, place, own, share in zip(self.template_of[rows].tolist(), places, turns, parts, strict=True):
-            if kind != number:
-                number, turn = kind, None
-                body, colliders = self.templates[kind].body, self.templates[kind].colliders
-                boxes = list(self.templates[kind].boxes.items())
-            # Both as one pose take four times as long.
-            body.translation = place
-            if own is not turn:
-                body.rotation = turn = own
-            for number_in_body, (x, y, z) in boxes:
-                colliders[number_in_body].shape = cuboid(x * share, y * share, z * share)
-            handles.append(add(body, colliders))
+        each = zip(places, turns, parts, strict=True)
+        # Most bodies stand beside their twins.
+        for kind, twins in groupby(self.template_of[rows].tolist()):
+            template, turn = self.templates[kind], None
+            body, colliders = template.body, template.colliders
+            boxes = [(colliders[number], *half) for number, half in template.boxes.items()]
+            for place, own, share in islice(each, len(list(twins))):
+                # Both as one pose take four times as long.
+                body.translation = place
+                if own is not turn:
+                    body.rotation = turn = own
+                for collider, x, y, z in boxes:
+                    collider.shape = cuboid(x * share, y * share, z * share)
+                handles.append(add(body, colliders))
         return handles
 
     def add_statics(self, physics: Any) -> dict[str, Any]:

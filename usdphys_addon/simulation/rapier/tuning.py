@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple, TypeVar
 
+from ..ball_rows import GAP as _GAP
 from ..hanging import BEARABLE_REDUCED as _BEARABLE_REDUCED
 
 _Value = TypeVar("_Value")
@@ -149,7 +150,7 @@ MOST_ROLLING_STEPS = tuned(
     "test_tuning_scenes::test_what_turns_ever_faster_takes_no_more_steps_for_ever",
 )  # fmt: skip
 ROW_GAP = tuned(
-    "ROW_GAP", 0.003, 0.0, "By which part balls in a row that bounces are smaller.",
+    "ROW_GAP", _GAP, 0.0, "By which part balls in a row that bounces are smaller.",
     "The solver spreads a blow over all balls that touch; with gaps it passes from one to the next.",
     "measures::cradle of five balls that touch, from 30 degrees: the last one rises",
 )  # fmt: skip

@@ -18,6 +18,8 @@ _STRING = re.compile(
 _ASSET = re.compile(r"@@@.*?@@@|@[^@\n]*@", re.DOTALL)
 _PRIM = re.compile(r"(def|over|class)\b[^\"\n{(]*")
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
+#: Levels of prims in each other that are read; each takes two calls of Python.
+_DEEPEST = 200
 
 
 class _UnknownTextError(Exception):
@@ -149,7 +151,7 @@ class _Reader:
     """Finds the statements of a .usda, without reading their values."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
+        self.text, self.at, self.depth = text, 0, 0
 
     def root(self) -> _Block:
         """The whole layer, as a prim without a name."""
@@ -199,8 +201,9 @@ class _Reader:
 
     def prim(self, parent: _Block) -> None:
         named = _STRING.match(self.text, self.at)
-        if named is None or named[0] in parent.prims:
+        if named is None or named[0] in parent.prims or self.depth == _DEEPEST:
             raise _UnknownTextError
+        self.depth += 1
         self.at = named.end()
         block = _Block(name_end=self.at)
         parent.prims[named[0].strip("\"'")] = block
@@ -215,6 +218,7 @@ class _Reader:
             raise _UnknownTextError
         block.close = self.at
         self.at += 1
+        self.depth -= 1
 
     def statement(self, found: dict[str, _Statement], start: int, closing: str) -> None:
         """One statement: it ends at the end of a line or at a semicolon, outside of brackets and texts."""
