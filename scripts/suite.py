@@ -202,13 +202,14 @@ def tool(name: str, command: list[str | Path], cwd: Path = ROOT) -> Run:
 
 
 def core() -> Iterator[Run]:
-    yield Run("core-simulation", lambda: pytest("core-simulation", "usd", "tests/simulation"), 2)
+    yield Run("core-simulation", lambda: pytest("core-simulation", "usd", "tests/simulation"), -1)
     yield Run("core", lambda: pytest("core", "usd", "tests/core"), 2)
     yield Run("core-wheel", lambda: pytest("core-wheel", "usd", "tests/wheel"), 2)
 
 
 def on_every_bpy(suite: str, order: int) -> Iterator[Run]:
-    """A suite in each Blender; a slow test in one of them, unless EVERY_TEST is set: three times they take too long."""
+    """A suite in each Blender; a slow test, and each of many cases of one, in one of them, as three times they take too
+    long. With EVERY_TEST all run in all."""
     groups = venvs.runnable_bpy()
     for group in venvs.BPY_GROUPS:
         name = f"{suite}-{group}"

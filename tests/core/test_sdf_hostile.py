@@ -17,14 +17,14 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
 def test_no_small_model_takes_all_memory_or_time_or_ends_as_a_fault(tmp_path: Path) -> None:
-    """Every other one, as all take two minutes; `scripts/hostile.py sdf` takes all."""
+    """Every third one, as all take two minutes; `scripts/hostile.py sdf` takes all."""
     script = ROOT / "tests" / "hostile_sdf.py"
-    names = sorted(hostile_sdf.cases())[::2]
+    names = sorted(hostile_sdf.cases())[::3]
     done = subprocess.run(
         [sys.executable, str(script), str(ROOT), str(tmp_path), *names], capture_output=True, text=True, check=True
     )
     found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(found) == len(names) > 45
+    assert len(found) == len(names) > 30
     wrong = [one for one in found if one["status"] or one["sentence"].startswith("raised") or not one["sentence"]]
     assert not wrong
     # The script ends each after 60 seconds of the processor; resident, each takes less than 2 GB.
