@@ -136,9 +136,10 @@ class Proof:
 
     def mismatches(self, read: ReadFacts) -> tuple[list[Mismatch], dict[str, int]]:
         """(how a file deviates, number of its prims by kind). read: the facts of the file."""
-        kept = [not paths.nearest(prim.path, self.left_out) for prim in self.prims]
-        shown = self.shown if all(kept) else _chosen(self.shown, kept)
-        prims = list(compress(self.prims, kept))
+        shown, prims = self.shown, self.prims
+        if self.left_out:
+            kept = [not paths.nearest(prim.path, self.left_out) for prim in self.prims]
+            shown, prims = _chosen(shown, kept), list(compress(prims, kept))
         places = [self.in_file(prim.path) for prim in prims]
         written = read(places, [(prim.type_name, *map(id, prim.schemas.values())) for prim in prims])
         deviations = list(_Comparison(prims, shown, places, written, self.in_file, self.local_units).run())
@@ -303,7 +304,7 @@ class _Comparison:
             # What has no shape has no scale: units and hierarchies may bring one.
             lengths = np.linalg.norm(world[bare, :3, :3], axis=1, keepdims=True)
             world[bare, :3, :3] /= np.where(lengths, lengths, 1.0)
-            corners.append(np.einsum("nij,nkj->nki", world[:, :3, :3], span) + world[:, None, :3, 3])
+            corners.append(span @ world[:, :3, :3].swapaxes(1, 2) + world[:, None, :3, 3])
         off = np.abs(corners[0] - corners[1]).max(axis=(1, 2))
         size = np.ptp(corners[0], axis=1).max(axis=1)
         shapeless = np.isnan(self.shown.boxes).any(axis=(1, 2))
