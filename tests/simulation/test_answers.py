@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scenes of random numbers, units and rates, whose motion is known: see `answers.py`."""
+"""Scenes of random numbers, units and rates, whose motion is known: see `answers.py`, `answers_of_machines.py`."""
 
 from __future__ import annotations
 
 import pytest
 
+from . import answers_of_machines as _machines  # noqa: F401  # adds its generators
 from .answers import ANSWERS, run_of
 
 #: Of each generator: these found what was wrong when they were written, beside some that are just random.
@@ -31,4 +32,4 @@ def test_the_preview_moves_as_the_textbook_says(name: str, seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ANSWERS)
 def test_the_preview_moves_as_the_textbook_says_for_many_numbers(name: str) -> None:
-    assert [found for seed in range(2000, 2030) for found in wrong(name, seed)] == []
+    assert [found for seed in range(2000, 2015) for found in wrong(name, seed)] == []

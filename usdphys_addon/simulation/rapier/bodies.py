@@ -21,7 +21,7 @@ from ..layout import Body, ContactMaterial, Layout, contact_material
 from ..notices import Notices
 from ..vendor_settings import PLAIN, BodySettings, body_settings, combine_modes, is_trigger, surface_of
 from .constraints import isometry
-from .contact_hook import Grip
+from .contact_hook import Grip, Roller
 from .matter import Weigher
 from .rounding import Placed
 from .shapes import shape_steps
@@ -104,12 +104,8 @@ class BodyMaker:
                 template.boxes[len(template.colliders)] = cuboid.half_extents.to_tuple()
             elif shape.as_ball() is None:
                 template.is_searched = True
-                if (tube := shape.as_capsule() or shape.as_round_cylinder()) is not None:
-                    x, y, _ = shape.compute_aabb(Isometry3.identity()).maxs.to_tuple()
-                    template.rollers[len(template.colliders)] = (
-                        x,
-                        y if shape.as_capsule() is None else tube.half_height,
-                    )
+                if (roller := roller_of(shape)) is not None:
+                    template.rollers[len(template.colliders)] = roller
             template.colliders.append(collider.build())
             box = shape.compute_aabb(Isometry3.identity())
             template.sides.append(_sides(box))
@@ -149,6 +145,19 @@ class BodyMaker:
         if mask is not None:
             builder = builder.collision_groups(InteractionGroups(Group(mask.member), Group(mask.meets)))
         return builder
+
+
+def roller_of(shape: Any) -> Roller | None:
+    """How a shape rolls about its Y; None of one that does not, or touches in a point."""
+    _, high, _ = shape.compute_aabb(Isometry3.identity()).maxs.to_tuple()
+    if (cone := shape.as_round_cone() or shape.as_cone()) is not None:
+        tangent = 0.5 * cone.radius / cone.half_height
+        slant = math.hypot(1.0, tangent)
+        return Roller(0.5 * cone.radius + (high - cone.half_height) * slant, cone.half_height, tangent / slant)
+    if (capsule := shape.as_capsule()) is not None:
+        return Roller(high - capsule.half_height, capsule.half_height)
+    wide, high, _ = shape.compute_aabb(Isometry3.identity()).maxs.to_tuple()
+    return None if shape.as_round_cylinder() is None else Roller(wide, high)
 
 
 def place_of(placed: Placed, frame: Matrix | None = None) -> Isometry3 | None:

@@ -7,12 +7,16 @@ of a box, or a wheel, yields differently along and across. So a box would slide 
 the spot would turn up to a quarter too fast. A contact that slides gets a speed that turns the friction back against
 the slip.
 
+In a step the solver moves a body along the tangent, so that what turns on something, or with it, would move away from
+the axis. A contact of bodies that turn gets the speed that lets its points go round.
+
 The solver applies restitution after friction, for the speed at the beginning of its step. So a ball that bounces would
 get too little spin, and loses height in each bounce. A contact that begins gets the friction of the whole impact, and a
 restitution that gives the ball the speed of its energy at the moment of the impact.
 
-The solver keeps the points of contacts on the bodies until these have turned by a degree. So a cylinder or capsule that
-rolls bears behind its middle, and rolls ever faster: its points are put back below its axis.
+The solver keeps the points of contacts on the bodies until these have turned by a degree. So a cylinder, capsule or
+cone that rolls bears behind its middle, and rolls ever faster, and a plank that rocks on one rocks ever more: its
+points are put back below its axis.
 
 Two bodies that share an edge and a hinge there touch at what the hinge holds: by rounding errors the solver finds them
 inside each other, and brakes the hinge. Such points are removed.
@@ -37,6 +41,8 @@ REST = 0.005
 #: m/s: a point of a body of 1 m slides that slips faster, of a smaller one by the root of its size. Nothing can be said
 #: of the direction of less than STILL. A body that MOVES so fast, times the same root, may begin to slide.
 SKID, STILL, MOVES = 0.02, 1e-6, 0.2
+#: 1/s: spins of which the square times a step is less go round in no time step.
+ROUND = 1e-4
 #: Part of its slip that a contact may lose in one step, in which its friction is still turned by a speed.
 BRAKED = 0.1
 #: Part of what friction is turned by that is missing from an impact, in which points correct each other. Measured.
@@ -44,8 +50,8 @@ IMPACT = 0.5
 #: Relative to the size of the smaller body, and m: points of a contact that are further from each other belong to two
 #: places. The solver keeps points that slide until they are a millimetre apart.
 FACING, SLID = 0.02, 0.002
-#: A body lies whose axis has a smaller cosine with the normal. Relative to its radius: how far its points are put back;
-#: those of no more than SAME are right, and those of TURNED belong to something else.
+#: A body lies whose mantle is no more than this sine from the other one. Relative to its radius: how far its points are
+#: put back; those of no more than SAME are right, and those of TURNED belong to something else.
 LYING, SAME, TURNED = 0.02, 1e-5, 0.06
 #: Relative to the size of the smaller body: points of a contact that are so near to the axis of their joint are held.
 HELD = 0.01
@@ -82,6 +88,17 @@ class Pivot(NamedTuple):
     axis: NDArray[np.float64] | None
     is_all: bool
     joint: Constraint
+
+
+class Roller(NamedTuple):
+    """A shape that rolls about its Y, on a line of its mantle.
+
+    radius: m, at the middle. half_height: m. sine: of the angle by which it narrows towards +Y; 0 unless it is a cone.
+    """
+
+    radius: float
+    half_height: float
+    sine: float = 0.0
 
 
 class _Side(NamedTuple):
@@ -124,8 +141,10 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         self.grips: dict[Any, Grip] = {}
         #: Of bodies that a joint lets collide, by the handles of both.
         self.pivots: dict[frozenset[Any], list[Pivot]] = {}
-        #: Radius and half of the height, m, of colliders that roll about their Y, by handle.
-        self.rollers: dict[Any, tuple[float, float]] = {}
+        #: Of colliders that roll, by handle.
+        self.rollers: dict[Any, Roller] = {}
+        #: Of these, those on which something may rock so slowly that it is not looked at.
+        self.lying: set[Any] = set()
         #: Bodies whose contacts are looked at for how they slide and bounce.
         self._sliding: set[Any] = set(wheels)
         self._gravity: _Vector = (0.0, 0.0, 0.0)
@@ -148,7 +167,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
 
     def _always(self, physics: PhysicsWorld) -> set[Any]:
         """The colliders that are marked whatever moves."""
-        marked = {handle for handle, grip in self.grips.items() if grip.is_uneven}
+        marked = {handle for handle, grip in self.grips.items() if grip.is_uneven} | self.lying
         for body in (*self.surfaces, *self.wheels, *(one.body for own in self.pivots.values() for one in own)):
             marked |= set(physics.rigid_bodies[body].colliders)
         return marked
@@ -182,10 +201,13 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         first, second = self.grips.get(ctx.collider1), self.grips.get(ctx.collider2)
         if first is not None and second is not None and (first.is_uneven or second.is_uneven) and _rests(ctx):
             ctx.friction = held(first, second)
-        if ctx.rigid_body1 in self._sliding or ctx.rigid_body2 in self._sliding:
+        slides = ctx.rigid_body1 in self._sliding or ctx.rigid_body2 in self._sliding
+        if slides:
             self._drop_far_sides(ctx)
-            if (ctx.collider1 in self.rollers) is not (ctx.collider2 in self.rollers):
-                self._bear_below(ctx)
+        is_lying = slides or ctx.collider1 in self.lying or ctx.collider2 in self.lying
+        if is_lying and (ctx.collider1 in self.rollers) is not (ctx.collider2 in self.rollers):
+            self._bear_below(ctx)
+        if slides:
             self._slip(ctx)
 
     def _run(self, ctx: Any) -> None:
@@ -251,7 +273,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         """Put the points of a body that lies on its side below its axis, where the other one is flat."""
         is_first = ctx.collider1 in self.rollers
         handle = ctx.collider1 if is_first else ctx.collider2
-        radius, height = self.rollers[handle]
+        radius, height, sine = self.rollers[handle]
         pose = matrix_of(ctx.colliders[handle].position)
         middle, axis = pose[:3, 3].tolist(), pose[:3, 1].tolist()
         normal: _Vector = ctx.normal.to_tuple()
@@ -261,17 +283,20 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             x, y, z = (turn @ ctx.local_n2.to_tuple()).tolist()
             normal = -x, -y, -z
         sign = 1.0 if is_first else -1.0
-        lean = _dot(normal, axis)
-        if abs(lean) > LYING:
+        lean = sign * _dot(normal, axis)
+        if abs(lean - sine) > LYING:
             return
         ctx.normal = normal
-        down = [sign * radius * (part - lean * along) for part, along in zip(normal, axis, strict=True)]
+        aside = math.sqrt(1.0 - lean * lean)
+        down = [(sign * part - lean * along) / aside for part, along in zip(normal, axis, strict=True)]
+        narrows = sine / math.sqrt(1.0 - sine * sine)
         for number, contact in enumerate(ctx.solver_contacts):
             own, other = contact.point.to_tuple(), contact.point2.to_tuple()
             if not is_first:
                 own, other = other, own
             far = _dot(_minus(own, middle), axis)
-            x, y, z = (here + far * along + part for here, along, part in zip(middle, axis, down, strict=True))
+            here = radius - narrows * far
+            x, y, z = (at + far * along + here * part for at, along, part in zip(middle, axis, down, strict=True))
             if abs(far) > height or not SAME < math.dist((x, y, z), own) / radius < TURNED:
                 continue
             gap = sign * _dot(_minus(other, (x, y, z)), normal)
@@ -293,7 +318,10 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         normal: _Vector = ctx.normal.to_tuple()
         friction = ctx.friction
         is_one = not other.yields
-        slow = SKID * math.sqrt(min(one.size, other.size, 1.0))
+        # m/s2, about: what friction can do. What it can stop within the step does not slide.
+        braking = friction * abs(_dot(self._gravity, normal))
+        slow = max(SKID * math.sqrt(min(one.size, other.size, 1.0)), braking * self._step)
+        turns = max(_dot(one.spin, one.spin), _dot(other.spin, other.spin)) * self._step > ROUND
         lost, rows = 0.0, []
         for number, contact in enumerate(contacts):
             if contact.dist > 0.0 and friction > 0.0 and (is_one or not one.yields):
@@ -306,21 +334,33 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             tx, ty, tz = contact.tangent_velocity.to_tuple()
             arm = _minus(contact.point.to_tuple(), one.middle)
             other_arm = _minus(contact.point2.to_tuple(), other.middle)
-            (ax, ay, az), (bx, by, bz) = _cross(one.spin, arm), _cross(other.spin, other_arm)
+            rim, other_rim = _cross(one.spin, arm), _cross(other.spin, other_arm)
+            (ax, ay, az), (bx, by, bz) = rim, other_rim
+            late: _Vector = (0.0, 0.0, 0.0)
+            if turns:
+                # Points go round in a step, and not along the tangent of its beginning. And it takes friction a part of
+                # the step to turn what it carries.
+                late = _flat(_minus(_cross(one.spin, rim), _cross(other.spin, other_rim)), normal)
+                taken = min(math.hypot(*late) / braking, 1.0) if braking > 0.0 else 0.0
+                ahead = 0.5 * self._step * (1.0 + taken)
+                tx, ty, tz = tx + ahead * late[0], ty + ahead * late[1], tz + ahead * late[2]
+                ctx.set_solver_contact(number, tangent_velocity=(tx, ty, tz))
             vx, vy, vz = one.velocity
             wx, wy, wz = other.velocity
             slip = vx + ax - wx - bx + tx, vy + ay - wy - by + ty, vz + az - wz - bz + tz
             if number == 0 and ctx.restitution > 0.0 and contact.is_new:
                 pull = _dot(self._gravity, normal) * (one.falls - other.falls)
                 self._bounce(ctx, _dot(slip, normal), max(contact.dist, 0.0), pull)
-            rows.append((number, (tx, ty, tz), arm, other_arm, slip))
+            rows.append((number, (tx, ty, tz), arm, other_arm, slip, late))
         # An impact at one point brakes the others.
-        approach = max(_dot(row[-1], normal) for row in rows)
+        approach = max(_dot(row[4], normal) for row in rows)
         is_impact = approach > SLOW_FALLS * math.hypot(*self._gravity) * self._step
-        for number, (tx, ty, tz), arm, other_arm, slip in rows:
+        for number, (tx, ty, tz), arm, other_arm, slip, (lx, ly, lz) in rows:
             slip = _flat(slip, normal)
-            speed = math.hypot(*slip)
-            self.slid |= speed >= slow
+            (sx, sy, sz), speed = slip, math.hypot(*slip)
+            # What friction changes in a step of bodies that go round together is no slip.
+            slides = math.hypot(sx - self._step * lx, sy - self._step * ly, sz - self._step * lz) >= slow
+            self.slid |= slides
             if friction == 0.0 or speed < STILL or not self.is_coupled:
                 continue
             yielding = _flat(
@@ -328,13 +368,13 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             )  # fmt: skip
             part = speed / math.hypot(*yielding)
             is_braked = is_impact and friction * approach > BRAKED * speed
-            if speed < slow or is_braked:
+            if not slides or is_braked:
                 # It may rest: a speed would let it creep. Where it slides all the same, friction is turned by so much.
                 # Or an impact brakes it: a speed that is right before is too large after it, and turns friction aside.
                 share = IMPACT if is_braked else 1.0
                 lost += share * (speed / (part * _dot(slip, yielding) / speed) - 1.0)
                 continue
-            (sx, sy, sz), (yx, yy, yz) = slip, yielding
+            yx, yy, yz = yielding
             ctx.set_solver_contact(
                 number, tangent_velocity=(tx + yx * part - sx, ty + yy * part - sy, tz + yz * part - sz)
             )  # fmt: skip

@@ -34,7 +34,7 @@ from . import joint_effects, tuning
 from .bodies import CLAMP
 from .bonds import Bonds
 from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of, yielding
-from .contact_hook import MOVES, ContactHook, Grip, Pivot
+from .contact_hook import MOVES, ContactHook, Grip, Pivot, Roller
 from .energy import PERIOD, EnergyWatch, Matter
 from .followers import Follower
 from .gears import Gear
@@ -73,7 +73,10 @@ LOOK_AT_ALL = 4
 FEW_JOINTED = 8
 #: Bodies, at most, that are asked in a time step whether they slide and spin; of a crowd every so many steps.
 LOOK_AT_SPINS, SPINS_OF_CROWD = 4, 16
-#: Part of the speed from which on contacts are looked at, for cylinders and capsules.
+#: Cylinders, capsules and cones that lie, at most, whose contacts are looked at while nothing moves, and the cosine
+#: between their axis and gravity from which on they stand.
+FEW_LYING, UPRIGHT = 16, 0.5
+#: Part of the speed from which on contacts are looked at, for cylinders, capsules and cones.
 ROLLS = 0.05
 
 
@@ -242,6 +245,7 @@ class SolverSpace(Engine):
         self._coupled = 0
         self._grip()
         self._hook.rollers = self._rollers(np.flatnonzero(rolls).tolist())
+        self._hook.lying = self._lying()
         self._hook.pivots = self._pivots()
         self._hook.attach(self.physics)
         self._part_rows()
@@ -609,14 +613,25 @@ class SolverSpace(Engine):
         """Rows of the bodies with these paths; most worlds of many bodies have none."""
         return [row for row, path in enumerate(self.paths) if path in paths] if paths else []
 
-    def _rollers(self, rows: list[int]) -> dict[Any, tuple[float, float]]:
+    def _rollers(self, rows: list[int]) -> dict[Any, Roller]:
         """`ContactHook.rollers`. rows: of the bodies with such colliders."""
         found, bodies = {}, self.physics.rigid_bodies
         for row in rows:
-            path, template = self.paths[row], self._templates[self._template_of[row]]
-            for number, sizes in template.rollers.items() if path in self.weights else ():
-                found[bodies[self.handles[path]].colliders[number]] = sizes
+            template = self._templates[self._template_of[row]]
+            for number, roller in template.rollers.items():
+                found[bodies[self.handles[self.paths[row]]].colliders[number]] = roller
+        for static in self._stock.statics:
+            if static.roller is not None:
+                found[bodies[self.static_handles[static.path]].colliders[0]] = static.roller
         return found
+
+    def _lying(self) -> set[Any]:
+        """`ContactHook.lying`: none where there are many."""
+        gravity = np.array(self.physics.gravity.to_tuple())
+        down = gravity / max(float(np.linalg.norm(gravity)), 1e-12)
+        axes = {handle: matrix_of(self.physics.colliders[handle].position)[:3, 1] for handle in self._hook.rollers}
+        found = {handle for handle, axis in axes.items() if abs(float(axis @ down)) < UPRIGHT}
+        return found if len(found) <= FEW_LYING else set()
 
     @property
     def _views(self) -> list[Any]:

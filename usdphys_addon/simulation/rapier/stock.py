@@ -17,9 +17,9 @@ from ...core.steps import gains
 from ..engine import Setup
 from ..layout import Body, contact_material
 from ..weights import Geometries
-from .bodies import BodyMaker, place_of
+from .bodies import BodyMaker, place_of, roller_of
 from .constraints import matrix_of
-from .contact_hook import Grip
+from .contact_hook import Grip, Roller
 from .flush import shares
 from .matter import Weigher
 from .shapes import shape_steps
@@ -31,13 +31,16 @@ TOGETHER = 100
 
 @dataclass(frozen=True, slots=True)
 class Static:
-    """A static collider: its pose, its builder, and the path of its physics material. bounce: its restitution."""
+    """A static collider: its pose, its builder, and the path of its physics material. bounce: its restitution.
+    roller: see `bodies.roller_of`.
+    """
 
     path: str
     pose: Any
     builder: Any
     material: str
     bounce: float
+    roller: Roller | None
 
 
 class Stock:
@@ -145,7 +148,9 @@ class Stock:
             material = contact_material(layout.model, prim, notices)
             builder = self._maker.collider(prim, placed[0], material, place_of(placed))
             pose = Isometry3(tuple(place.position.tolist()), Rotation3(*place.quaternion))
-            self.statics.append(Static(prim.path, pose, builder, material.material, material.restitution))
+            self.statics.append(
+                Static(prim.path, pose, builder, material.material, material.restitution, roller_of(placed[0]))
+            )
 
     def _place_joints(self) -> None:
         """Convert joint frames on static colliders from the world to the space of the solver's fixed body."""

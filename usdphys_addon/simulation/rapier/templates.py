@@ -21,6 +21,7 @@ from ..filters import Filters
 from ..layout import ROW, Body, Places
 from ..vendor_settings import PLAIN, BodySettings, Surface
 from ..weights import Geometries, Weight
+from .contact_hook import Roller
 from .matter import COARSE, DIGITS, fingerprint
 
 _PRIM, _INSIDE, _MESH = map(attrgetter, ("prim", "inside", "mesh"))
@@ -35,8 +36,8 @@ class Template:
     materials: path of the physics material of each collider, or "". sides: shorter and longer side of each, m. radius:
     m, from the origin of the body to the end of all. bounce: the largest restitution of any. boxes: half extents, m,
     of the colliders that are boxes, by number. is_searched: the solver searches for the contacts of a collider, as of a
-    cylinder or hull. rollers: radius and half of the height, m, of the colliders that are capsules or cylinders, by
-    number. surface: how it runs. starts_asleep: of a dynamic body.
+    cylinder or hull. rollers: of the colliders that roll on a line, by number. surface: how it runs. starts_asleep: of
+    a dynamic body.
     """
 
     body: rapier3d.RigidBody
@@ -49,7 +50,7 @@ class Template:
     sides: list[tuple[float, float]] = field(default_factory=list)
     boxes: dict[int, Vector] = field(default_factory=dict)
     is_searched: bool = False
-    rollers: dict[int, tuple[float, float]] = field(default_factory=dict)
+    rollers: dict[int, Roller] = field(default_factory=dict)
     radius: float = 0.0
     bounce: float = 0.0
 
