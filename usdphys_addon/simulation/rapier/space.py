@@ -6,8 +6,9 @@ from __future__ import annotations
 import copy
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,12 @@ from rapier3d import (
 from ...core import frames
 from ...core.frames import Matrix
 from ...core.model import Prim
-from ...core.paths import is_at_or_below
+from ...core.paths import inside_each
 from ...core.schema import Vector
 from .. import ball_rows
 from ..engine import Engine, JointPose, Setup, Step
 from ..hanging import hand_mass, hanging
+from ..impulse_sums import ImpulseSums
 from ..joint_facts import NO_LIMIT, Drive, JointFacts
 from ..vendor_settings import Surface, surface_of
 from ..weights import Weight
@@ -116,9 +118,7 @@ class SolverSpace(Engine):
         self.physics = PhysicsWorld(earlier[0].gravity if earlier else tuple(setup.gravity.tolist()))
         self.handles: dict[str, Any] = {}
         self.static_handles: dict[str, Any] = {}
-        #: See `contact_impulses`; None until they are asked for. Paths of the solver's bodies, made on first use.
-        self._impulses: dict[tuple[str, str], float] | None = None
-        self._path_of: dict[Any, str] | None = None
+        self._impulses = ImpulseSums()
         #: Of bodies that are equal but for their place; and the number of that of each body, (n,).
         self._templates: list[Template] = stock.templates
         self._template_of: NDArray[np.int64] = stock.template_of[rows]
@@ -497,25 +497,22 @@ class SolverSpace(Engine):
 
     def _part_rows(self) -> None:
         """Make balls smaller that touch and bounce in a row, as in Newton's cradle: blows pass one after the other."""
-        if not self._is_bouncing or not 2 < len(self.weights) <= tuning.CROWD:
+        if not self._is_bouncing:
             return
         kinds = self._template_of
         lively = np.array([item.bounce if item.weight is not None else -1.0 for item in self._templates], float)
         sizes = np.array([template.size for template in self._templates], float)
         places = self.places.positions[[body.row for body in self.bodies.values()]]
-        rows = ball_rows.row_that_bounces(places, sizes[kinds], lively[kinds])
-        if not rows:
-            return
         bodies = self.physics.rigid_bodies
-        handles = [handle for row in rows for handle in bodies[self.handles[self.paths[row]]].colliders]
-        balls = [(handle, self.physics.colliders[handle].shape.as_ball()) for handle in handles]
-        prim = self.bodies[self.paths[rows[0]]].prim
-        if all(ball is not None for _, ball in balls):
-            for handle, ball in balls:
+        for row in ball_rows.rows_that_bounce(places, sizes[kinds], lively[kinds]):
+            handles = [handle for each in row for handle in bodies[self.handles[self.paths[each]]].colliders]
+            balls = [(handle, self.physics.colliders[handle].shape.as_ball()) for handle in handles]
+            are_balls = all(ball is not None for _, ball in balls)
+            for handle, ball in balls if are_balls else ():
                 self.physics.colliders[handle].shape = rapier3d.SharedShape.ball(ball.radius * (1.0 - tuning.ROW_GAP))
-            self.notices.add("BouncesInRow", prim, ball_rows.parted_text(prim, tuning.ROW_GAP))
-        else:
-            self.notices.add("BouncesInRow", prim, ball_rows.weak_text(prim))
+            prim = self.bodies[self.paths[row[0]]].prim
+            text = ball_rows.parted_text(prim, tuning.ROW_GAP) if are_balls else ball_rows.weak_text(prim)
+            self.notices.add("BouncesInRow", prim, text)
 
     def _grip(self) -> None:
         """Let the solver ask for the friction of contacts whose material holds a resting body better; of few bodies."""
@@ -587,6 +584,8 @@ class SolverSpace(Engine):
     def _pivots(self) -> dict[frozenset[Any], list[Pivot]]:
         """`ContactHook.pivots`."""
         found: dict[frozenset[Any], list[Pivot]] = {}
+        stills = {still for item in self.constraints for still in (item.facts.static0, item.facts.static1) if still}
+        inside = inside_each(self.static_handles, stills) if stills else {}
         for item in self.constraints:
             facts = item.facts
             if not facts.collides or not all(axis.is_locked for axis in facts.freedoms[:3]):
@@ -598,9 +597,7 @@ class SolverSpace(Engine):
             free = [axis for axis, freedom in enumerate(facts.freedoms[3:]) if not freedom.is_locked]
             axis = frame[:3, free[0]] if len(free) == 1 else None
             held = Pivot(self.handles[body], frame[:3, 3], axis, not free, item)
-            ends = [self.handles[other]] if other else [
-                handle for path, handle in self.static_handles.items() if is_at_or_below(path, still)
-            ]  # fmt: skip
+            ends = [self.handles[other]] if other else [self.static_handles[path] for path in inside.get(still, ())]
             for end in ends:
                 found.setdefault(frozenset((held.body, end)), []).append(held)
         return found
@@ -649,8 +646,7 @@ class SolverSpace(Engine):
     def _step(self) -> list[str]:
         """Let the solver make a time step. Returns the paths of bodies whose state was not finite any more."""
         lost: list[str] = []
-        if self._impulses is not None:
-            self._impulses = {}
+        self._impulses.begin()
         self._rescuer.remember(self.physics, self.handles, self.constraints)
         starts = {path: self.pose(path) for path in self.targets}
         for constraint in self._softened:
@@ -688,8 +684,8 @@ class SolverSpace(Engine):
                 self._let_go(lost)
                 self._upkeep = None
                 self.loads.forget()
-            if self._impulses is not None:
-                self._sum_impulses()
+            if self._impulses.is_on:
+                self._impulses.add(self._path_of, self._touching_bodies())
             joint_effects.limit_speeds(self._limited, self.physics)
             self._slow_down(self._racing)
         for constraint in self.bonds.broken(self.physics):
@@ -991,23 +987,20 @@ class SolverSpace(Engine):
         return points
 
     def contact_impulses(self) -> Mapping[tuple[str, str], float]:
-        if self._impulses is None:
-            self._impulses = {}
-        return self._impulses
+        return self._impulses.measured()
 
-    def _sum_impulses(self) -> None:
-        """Add the impulses of the last step of the solver to those of the time step."""
-        assert self._impulses is not None
-        if self._path_of is None:
-            self._path_of = {handle: path for path, handle in (*self.static_handles.items(), *self.handles.items())}
+    @cached_property
+    def _path_of(self) -> dict[Any, str]:
+        """Paths of bodies and static colliders by their handles in the solver."""
+        return {handle: path for path, handle in (*self.static_handles.items(), *self.handles.items())}
+
+    def _touching_bodies(self) -> Iterator[tuple[Any, Any, Callable[[], float]]]:
+        """Bodies that touch after a step of the solver, as `ImpulseSums.add` takes them."""
         colliders = self.physics.colliders
         for pair in self.physics.narrow_phase.contact_pairs():
             if pair.has_any_active_contact:
-                ends = (self._path_of.get(colliders[each].parent) for each in (pair.collider1, pair.collider2))
-                touching = tuple(sorted(end for end in ends if end is not None))
-                if len(touching) == 2:
-                    known = self._impulses.get(touching, 0.0)
-                    self._impulses[touching] = known + pair.total_impulse_magnitude()
+                first, second = (colliders[each].parent for each in (pair.collider1, pair.collider2))
+                yield first, second, pair.total_impulse_magnitude
 
     # ----------------------------------------------------------------------- changes
 
