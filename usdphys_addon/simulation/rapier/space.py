@@ -32,7 +32,7 @@ from ..impulse_sums import ImpulseSums
 from ..joint_facts import NO_LIMIT, Drive, JointFacts
 from ..vendor_settings import Surface, surface_of
 from ..weights import Weight
-from . import joint_effects, tuning
+from . import held_back, joint_effects, tuning
 from .bodies import CLAMP
 from .bonds import Bonds
 from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of, yielding
@@ -200,6 +200,10 @@ class SolverSpace(Engine):
         leaps = [0.5 * item.size if item.sides and item.weight is not None else np.inf for item in self._templates]
         self._leaps = np.array(leaps, float)[self._template_of]
         self._watched = np.zeros(len(self.paths), bool)
+        #: The time step up to which a body may be held back by what it slides over. Those of reduced coordinates cannot
+        #: be moved on.
+        self._fast_until = np.zeros(len(self.paths), np.int64)
+        self._may_be_held_back = np.full(len(self.paths), self._has_seams())
         self._swept = np.ones(len(self.paths), bool)
         self._swept[self._rows_among(self._seeing)] = False
         self._got: list[Any] | None = None
@@ -217,6 +221,9 @@ class SolverSpace(Engine):
         lengths = np.array([item.size for item in self._templates], float)[self._template_of]
         radii = np.array([item.radius for item in self._templates], float)[self._template_of]
         has_weight = np.array([item.weight is not None for item in self._templates], bool)[self._template_of]
+        self._sizes = lengths
+        self._may_be_held_back &= has_weight & (lengths > 0.0)
+        self._may_be_held_back[self._rows_among(reduced)] = False
         self._hook = ContactHook(
             self._surfaces, self.handles, lengths.tolist(), self.weights, reduced, self._wheels()
         )  # fmt: skip
@@ -255,6 +262,7 @@ class SolverSpace(Engine):
             ways, turns = (time_step * np.linalg.norm(part, axis=1) for part in (speeds[:, :3], speeds[:, 3:]))
             self._ways = ways
             self.watch_fast(ways)
+            self._watch_held_back(ways, turns)
             self._until[ways + self._arms * turns > self._looks] = self._frame + self._period
             self._coupled = self._frame + self._period
         self._look()
@@ -640,6 +648,9 @@ class SolverSpace(Engine):
                 turns = _turns(turned, rotations)
                 self._watch_sliding(ways, turns)
                 self._watch_racing(ways, turns)
+                self._watch_held_back(ways, turns)
+            else:
+                self._watch_held_back(ways, 0.0)
             gaining = "" if self._frame % self._period else self._made_energy(self._period * self.time_step)
         return Step(awake, lost, gaining)
 
@@ -733,9 +744,21 @@ class SolverSpace(Engine):
         parameters = self.physics.integration_parameters
         parameters.warmstart_coefficient = 0.0 if is_again else 1.0
         self._hook.begin(self.physics)
+        fast = held_back.noted(
+            (self._views[row], float(self._sizes[row]), float(self._radii[row])) for row in self._fast_rows()
+        )  # fmt: skip
         self.physics.step()
+        if fast:
+            held_back.go_on(self.physics, fast, seconds)
         for gear in self.gears:
             gear.release(self.physics)
+
+    def _fast_rows(self) -> list[int]:
+        """Rows of the bodies that what they slide over may hold back, the fastest of a crowd."""
+        rows = np.flatnonzero(self._fast_until > self._frame)
+        if len(rows) > tuning.CROWD:
+            rows = rows[np.argsort(-self._ways[rows] / self._sizes[rows], kind="stable")[: tuning.CROWD]]
+        return rows.tolist()
 
     def _states(self) -> list[tuple[Any, Any, Any, Any]]:
         """Of each body, and of each hand that holds one: itself, its pose, its linear and its angular velocity."""
@@ -777,6 +800,17 @@ class SolverSpace(Engine):
         if watched.any() or self._watched.any():
             self._soften_contacts(rate)
         self._watched = watched
+
+    def _has_seams(self) -> bool:
+        """True if what does not move has inner edges: a surface of triangles, or several shapes beside each other."""
+        bodies, colliders = self.physics.rigid_bodies, self.physics.colliders
+        still = [each for handle in self.static_handles.values() for each in bodies[handle].colliders]
+        return len(still) > 1 or any(colliders[each].shape.as_cuboid() is None for each in still)
+
+    def _watch_held_back(self, ways: NDArray[np.float64], turns: NDArray[np.float64] | float) -> None:
+        """Look at fast bodies in each step of the solver. ways, turns (n,): m and rad, in the last time step."""
+        fast = ways + self._radii * turns > held_back.LEAST * self._sizes * self.substeps
+        self._fast_until[fast & self._may_be_held_back] = self._frame + self._period
 
     def _watch_sliding(self, ways: NDArray[np.float64], turns: NDArray[np.float64]) -> None:
         """Look at the contacts of bodies that move. ways, turns (n,): m and rad, in the last time step."""
