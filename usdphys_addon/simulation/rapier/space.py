@@ -32,7 +32,7 @@ from ..impulse_sums import ImpulseSums
 from ..joint_facts import NO_LIMIT, Drive, JointFacts
 from ..vendor_settings import Surface, surface_of
 from ..weights import Weight
-from . import held_back, joint_effects, tuning
+from . import held_back, joint_effects, slow, tuning
 from .bodies import CLAMP
 from .bonds import Bonds
 from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of, yielding
@@ -99,6 +99,9 @@ class SavedSpace:
     coupled: int
     racing: list[tuple[int, float, float]]
     ways: NDArray[np.float64]
+    fast_until: NDArray[np.int64]
+    slow: list[int]
+    rests: dict[int, Vector]
 
 
 class SolverSpace(Engine):
@@ -204,6 +207,10 @@ class SolverSpace(Engine):
         #: be moved on.
         self._fast_until = np.zeros(len(self.paths), np.int64)
         self._may_be_held_back = np.full(len(self.paths), self._has_seams())
+        #: Bodies that only joints hold, or nothing; of these the rows that are slow; and what is kept of their ways.
+        self._may_be_slow = np.zeros(len(self.paths), bool)
+        self._slow_rows: list[int] = []
+        self._rests: dict[int, Vector] = {}
         self._swept = np.ones(len(self.paths), bool)
         self._swept[self._rows_among(self._seeing)] = False
         self._got: list[Any] | None = None
@@ -224,6 +231,16 @@ class SolverSpace(Engine):
         self._sizes = lengths
         self._may_be_held_back &= has_weight & (lengths > 0.0)
         self._may_be_held_back[self._rows_among(reduced)] = False
+        joined = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1)}
+        if len(self.weights) <= tuning.MOST_SLIDING:
+            chosen = joined - reduced if any(self.gravity) else self.weights.keys() - reduced
+            self._may_be_slow[self._rows_among(chosen)] = True
+            self._may_be_slow &= has_weight
+        self._slow_rows = np.flatnonzero(self._may_be_slow).tolist()
+        own_steps = (self.physics.rigid_bodies[self.handles[self.paths[row]]] for row in self._slow_rows)
+        #: In a step of the solver, of the one of these bodies that takes most.
+        self._small_steps = int(self.physics.integration_parameters.num_solver_iterations)
+        self._small_steps += max((body.additional_solver_iterations for body in own_steps), default=0)
         self._hook = ContactHook(
             self._surfaces, self.handles, lengths.tolist(), self.weights, reduced, self._wheels()
         )  # fmt: skip
@@ -643,6 +660,7 @@ class SolverSpace(Engine):
             self._frame += 1
             self._ways = ways = np.linalg.norm(positions - before, axis=1)
             self.watch_fast(ways)
+            self._watch_slow(positions, ways)
             asks = not self._is_told and self._frame % SPINS_OF_CROWD == 0
             if self._slow or asks or len(self.weights) <= tuning.CROWD:
                 turns = _turns(turned, rotations)
@@ -747,7 +765,10 @@ class SolverSpace(Engine):
         fast = held_back.noted(
             (self._views[row], float(self._sizes[row]), float(self._radii[row])) for row in self._fast_rows()
         )  # fmt: skip
+        steady = slow.noted((row, self._views[row]) for row in self._slow_rows)
         self.physics.step()
+        if steady:
+            slow.go_on(steady, self._rests, seconds, self._small_steps)
         if fast:
             held_back.go_on(self.physics, fast, seconds)
         for gear in self.gears:
@@ -800,6 +821,12 @@ class SolverSpace(Engine):
         if watched.any() or self._watched.any():
             self._soften_contacts(rate)
         self._watched = watched
+
+    def _watch_slow(self, positions: NDArray[np.float64], ways: NDArray[np.float64]) -> None:
+        """Look at slow bodies in each step of the solver. positions (n, 3), ways (n,): m, after and in a time step."""
+        if self._may_be_slow.any():
+            small = slow.slow_rows(positions, ways, self._steps * self._small_steps)
+            self._slow_rows = np.flatnonzero(small & self._may_be_slow).tolist()
 
     def _has_seams(self) -> bool:
         """True if what does not move has inner edges: a surface of triangles, or several shapes beside each other."""
@@ -1244,6 +1271,7 @@ class SolverSpace(Engine):
             {number: copy.copy(held) for number, held in self.grabs.items()}, dict(self.weights), list(self.broken),
             dict(self._grips), self._frame, dict(self._led), self._leading.copy(), self._watched.copy(),
             self._until.copy(), self._steps, self._coupled, list(self._racing), self._ways.copy(),
+            self._fast_until.copy(), list(self._slow_rows), dict(self._rests),
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
@@ -1273,7 +1301,8 @@ class SolverSpace(Engine):
         self._frame, self.gravity = saved.frame, saved.gravity
         self._until, self._steps, self._coupled = saved.until.copy(), saved.steps, saved.coupled
         self._hook.slid, self._racing = False, list(saved.racing)
-        self._ways = saved.ways.copy()
+        self._ways, self._fast_until = saved.ways.copy(), saved.fast_until.copy()
+        self._slow_rows, self._rests = list(saved.slow), dict(saved.rests)
         self._windows.read(self.physics)
         self._look()
 
