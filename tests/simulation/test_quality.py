@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.simulation.hanging import hanging
 from usdphys_ext.usdphys_addon.simulation.rapier.quality import (
@@ -120,3 +121,14 @@ def test_a_finer_quality_takes_more_steps() -> None:
 @pytest.mark.parametrize("spin", [math.inf, math.nan])
 def test_a_body_that_is_lost_takes_no_more_steps(spin: float) -> None:
     assert rolling_steps(1 / 60, spin, 4) == 4 < rolling_steps(1 / 60, 1000.0, 4)
+
+
+@pytest.mark.parametrize("size", [0.005, 0.01, 0.02, 0.1])
+def test_a_stack_of_ten_cubes_stands_in_draft(size: float) -> None:
+    file = File()
+    file.add(file.ground(), *(file.body(f"Cube{number}", (0, 0, size * (number + 0.5)), size=(size,) * 3,
+                                        mass=1000.0 * size**3) for number in range(10)))  # fmt: skip
+    world = world_of(file, quality="draft")
+    start = world.positions.copy()
+    moved = np.linalg.norm(run(world, 3.0).positions - start, axis=1)
+    assert moved.max() < 0.1 * size

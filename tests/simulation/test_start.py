@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.simulation import ball_rows
 from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .author import CENTIMETERS, METERS, File, Units, about, block
@@ -169,6 +171,56 @@ def test_bodies_that_bounce_in_a_row_are_said(shape: str, gap: float) -> None:
     world = world_of(file)
     assert codes(world) == ["BouncesInRow"] * (gap == 0.0)
     assert all("smaller" in issue.message for issue in world.notices) == (shape == "Sphere")
+
+
+@pytest.mark.parametrize("engine", ["preview", "mujoco"])
+def test_a_row_that_bounces_is_found_among_thousands_of_balls_in_little_memory(engine: str) -> None:
+    if engine == "mujoco":
+        pytest.importorskip("mujoco")
+    file = File()
+    file.gravity = (0, 0, 0)
+    file.add(file.material("Steel", 0.0, 1.0))
+    spots = [(2.0 * (number % 50), 2.0 * (number // 50), 9.0) for number in range(2500)] + [(i, 0, 0) for i in range(3)]
+    file.add(*(file.body(f"B{number}", spot, shape="Sphere", size=(0.5,), material=f"{W}/Steel")
+               for number, spot in enumerate(spots)))  # fmt: skip
+    model = model_in(file)
+    tracemalloc.start()
+    try:
+        world = World(model, engine=engine)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert [issue.message.split()[0] for issue in world.notices if issue.code == "BouncesInRow"] == [f"{W}/B2501"]
+    # A distance of each ball to each takes eight bytes.
+    assert most < 8.0 * len(spots) ** 2
+
+
+def test_rows_that_bounce_are_told_apart() -> None:
+    """A row along X of small balls, one along Z of large ones, two that touch, one in a corner, one deep in others."""
+    row = [(0.1 * i, 0, 0) for i in range(4)]
+    large = [(50, 0, 30.0 * i) for i in range(3)]
+    pair = [(0, 5, 0), (0, 5.1, 0)]
+    corner = [(0, 9, 0), (0.1, 9, 0), (0, 9.1, 0)]
+    deep = [(0, 20, 0), (0.01, 20, 0), (-0.01, 20, 0)]
+    places = np.array([*row, *large, *pair, *corner, *deep], float)
+    sizes = np.array([0.1] * 4 + [30.0] * 3 + [0.1] * 8)
+    bounces = np.full(len(places), 0.9)
+    found = [(rows[0], sorted(rows)) for rows in ball_rows.rows_that_bounce(places, sizes, bounces)]
+    assert found == [(1, [0, 1, 2, 3]), (5, [4, 5, 6])]
+    bounces[2] = 0.0  # its contacts still bounce by 0.45, which is too little
+    assert [rows[0] for rows in ball_rows.rows_that_bounce(places, sizes, bounces)] == [5]
+
+
+def test_thousands_of_bodies_that_bounce_inside_of_one_are_no_row_and_take_little_memory() -> None:
+    spots = np.random.default_rng(0).uniform(-1.0, 1.0, (4000, 3))
+    places, sizes = np.concatenate((spots, np.zeros((1, 3)))), np.append(np.full(4000, 0.001), 10.0)
+    tracemalloc.start()
+    try:
+        assert ball_rows.rows_that_bounce(places, sizes, np.ones(4001)) == []
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 1 * 4001**2
 
 
 @pytest.mark.parametrize("units", [METERS, CENTIMETERS])

@@ -793,13 +793,14 @@ def _filters(found: Layout, joints: list[JointFacts], articulations: list[Tree],
             links[tree.prim] |= {link.parent, link.child} - {""}
     result = filters(found.model, carriers, links, notices)
     reduced = {link.joint.path for tree in articulations for link in tree.links}
-    for joint in joints:
-        if joint.collides or not joint.enabled:
-            continue
+    parting = [joint for joint in joints if joint.enabled and not joint.collides]
+    stills = {still for joint in parting for still in (joint.static0, joint.static1) if still}
+    inside = paths.inside_each(found.statics, stills) if stills else {}
+    for joint in parting:
         for body, static in ((joint.body1, joint.static0), (joint.body0, joint.static1)):
-            for path in found.statics if static else ():
+            for path in inside.get(static, ()):
                 # A joint to the static collider itself already disables their contacts.
-                if paths.is_below(path, static) or (path == static and joint.path in reduced):
+                if path != static or joint.path in reduced:
                     result.pairs.add((min(body, path), max(body, path)))
     scenes = {path: body.scene for path, body in found.bodies.items()} | found.statics
     for first, second in result.pairs:

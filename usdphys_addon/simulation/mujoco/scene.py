@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 
 import mujoco
@@ -23,6 +24,7 @@ from ...core.schemas import usd_physics
 from .. import ball_rows
 from ..engine import Grab, JointPose, NotLiveError, Setup, Step, WithPreviewShapes
 from ..filters import CollisionMask
+from ..impulse_sums import ImpulseSums
 from ..joint_facts import NO_LIMIT, Drive, Freedom, JointFacts
 from ..layout import Body, contact_material
 from ..switches import changing_joints, switching
@@ -117,9 +119,7 @@ class MujocoScene(WithPreviewShapes):
         #: Damping and largest speeds of bodies.
         self.settings: dict[str, BodySettings] = {}
         self._runs: dict[str, Any] = {}
-        #: See `contact_impulses`; None until they are asked for. Paths of MuJoCo's bodies, made on first use.
-        self._impulses: dict[tuple[str, str], float] | None = None
-        self._path_of: dict[int, str] | None = None
+        self._impulses = ImpulseSums()
         self._geoms: dict[str, list[str]] = {}
         self._masks: dict[str, CollisionMask] = {}
         self._spec: Any = mujoco.MjSpec()
@@ -535,20 +535,18 @@ class MujocoScene(WithPreviewShapes):
         # Those of a body follow each other.
         geoms = [model.body_geomadr[body] + np.arange(model.body_geomnum[body]) for body in bodies]
         bounces = np.array([self.surfaces.values[own, 2].max(initial=-1.0) for own in geoms])
-        if np.count_nonzero(bounces >= ball_rows.LIVELY) < 3:
+        if bounces.max(initial=-1.0) < ball_rows.LIVELY:
             return
         sizes = np.array([2.0 * model.geom_aabb[own, 3:].min(axis=1, initial=np.inf).max(initial=0.0) for own in geoms])
         places = np.array([poses[self.rows[path]][:3, 3] for path in free])
-        rows = ball_rows.row_that_bounces(places, sizes, bounces)
-        if not rows:
-            return
-        prim = self.setup.bodies[free[rows[0]]].prim
-        shapes = np.concatenate([geoms[row] for row in rows])
-        if (model.geom_type[shapes] == int(mujoco.mjtGeom.mjGEOM_SPHERE)).all():
-            model.geom_size[shapes, 0] *= 1.0 - ball_rows.GAP
-            self.notices.add("BouncesInRow", prim, ball_rows.parted_text(prim))
-        else:
-            self.notices.add("BouncesInRow", prim, ball_rows.weak_text(prim))
+        for row in ball_rows.rows_that_bounce(places, sizes, bounces):
+            prim = self.setup.bodies[free[row[0]]].prim
+            shapes = np.concatenate([geoms[each] for each in row])
+            are_balls = (model.geom_type[shapes] == int(mujoco.mjtGeom.mjGEOM_SPHERE)).all()
+            if are_balls:
+                model.geom_size[shapes, 0] *= 1.0 - ball_rows.GAP
+            text = ball_rows.parted_text(prim) if are_balls else ball_rows.weak_text(prim)
+            self.notices.add("BouncesInRow", prim, text)
 
     def _keep_centers(self, poses: list[Matrix]) -> None:
         """Move each tree that stands on nothing so that closing its joints leaves its centre of mass where it was."""
@@ -637,8 +635,7 @@ class MujocoScene(WithPreviewShapes):
         wanted = self._forces.wanted()
         elliptic = [each for path, each in self.closures.items() if each.is_elliptic and path not in self.off]
         self.load_meter.begin()
-        if self._impulses is not None:
-            self._impulses = {}
+        self._impulses.begin()
         for _ in range(self.substeps):
             for closure in elliptic:
                 first, second = self.joint_frames(closure.facts.path)
@@ -657,8 +654,8 @@ class MujocoScene(WithPreviewShapes):
                 return self._stop(start, positions, rotations)
             self._forces.hold()
             self.load_meter.measure()
-            if self._impulses is not None:
-                self._sum_impulses()
+            if self._impulses.is_on:
+                self._impulses.add(self._path_of, self._touching_bodies())
         self._forces.arrive(wanted)
         self.led.clear()
         for path in self.load_meter.end():
@@ -927,25 +924,25 @@ class MujocoScene(WithPreviewShapes):
             points.append((*contact.pos.tolist(), *(sign * contact.frame[:3]).tolist(), float(wrench[0])))
         return points
 
-    def contact_impulses(self) -> dict[tuple[str, str], float]:
-        if self._impulses is None:
-            self._impulses = {}
-        return self._impulses
+    def contact_impulses(self) -> Mapping[tuple[str, str], float]:
+        return self._impulses.measured()
 
-    def _sum_impulses(self) -> None:
-        """Add the impulses of the last step of the solver to those of the time step."""
-        assert self._impulses is not None
-        if self._path_of is None:
-            self._path_of = {int(number): path for path, number in zip(self.rows, self.ids, strict=True)}
-            for number, prim in enumerate(self.setup.statics):
-                self._path_of[self.model.body(f"s{number}").id] = prim.path
+    @cached_property
+    def _path_of(self) -> dict[int, str]:
+        """Paths of bodies and static colliders by the number of their body in MuJoCo."""
+        statics = {self.model.body(f"s{number}").id: prim.path for number, prim in enumerate(self.setup.statics)}
+        return {int(number): path for path, number in zip(self.rows, self.ids, strict=True)} | statics
+
+    def _touching_bodies(self) -> Iterator[tuple[int, int, Callable[[], float]]]:
+        """Bodies that touch after a step of the solver, as `ImpulseSums.add` takes them."""
         wrench = np.zeros(6)
-        for number, geoms in enumerate(self.data.contact.geom.tolist()):
-            ends = (self._path_of.get(int(self.model.geom_bodyid[geom])) for geom in geoms)
-            pair = tuple(sorted(end for end in ends if end is not None))
-            if len(pair) == 2:
-                mujoco.mj_contactForce(self.model, self.data, number, wrench)
-                self._impulses[pair] = self._impulses.get(pair, 0.0) + float(wrench[0]) * self.h
+
+        def impulse(number: int) -> float:
+            mujoco.mj_contactForce(self.model, self.data, number, wrench)
+            return float(wrench[0]) * self.h
+
+        for number, (first, second) in enumerate(self.model.geom_bodyid[self.data.contact.geom].tolist()):
+            yield first, second, partial(impulse, number)
 
     def _pose(self, path: str) -> Matrix:
         if not path:

@@ -38,7 +38,7 @@ class Quality(NamedTuple):
 
 
 QUALITIES: dict[str, Quality] = {
-    DRAFT: Quality(1, 2, 1, 8, 16, 4.0, 30.0),
+    DRAFT: Quality(1, 2, 1, 16, 16, 2.0, 30.0),
     NORMAL: Quality(2, 4, 2, 16, 32, 1.0, 60.0),
     EXACT: Quality(8, 8, 4, 16, 64, 0.25, 120.0),
 }

@@ -6,8 +6,9 @@ from __future__ import annotations
 import copy
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,15 +23,16 @@ from rapier3d import (
 from ...core import frames
 from ...core.frames import Matrix
 from ...core.model import Prim
-from ...core.paths import is_at_or_below
+from ...core.paths import inside_each
 from ...core.schema import Vector
 from .. import ball_rows
 from ..engine import Engine, JointPose, Setup, Step
 from ..hanging import hand_mass, hanging
+from ..impulse_sums import ImpulseSums
 from ..joint_facts import NO_LIMIT, Drive, JointFacts
 from ..vendor_settings import Surface, surface_of
 from ..weights import Weight
-from . import joint_effects, tuning
+from . import held_back, joint_effects, slow, tuning
 from .bodies import CLAMP
 from .bonds import Bonds
 from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of, yielding
@@ -100,6 +102,9 @@ class SavedSpace:
     coupled: int
     racing: list[tuple[int, float, float]]
     ways: NDArray[np.float64]
+    fast_until: NDArray[np.int64]
+    slow: list[int]
+    rests: dict[int, Vector]
 
 
 class SolverSpace(Engine):
@@ -119,9 +124,7 @@ class SolverSpace(Engine):
         self.physics = PhysicsWorld(earlier[0].gravity if earlier else tuple(setup.gravity.tolist()))
         self.handles: dict[str, Any] = {}
         self.static_handles: dict[str, Any] = {}
-        #: See `contact_impulses`; None until they are asked for. Paths of the solver's bodies, made on first use.
-        self._impulses: dict[tuple[str, str], float] | None = None
-        self._path_of: dict[Any, str] | None = None
+        self._impulses = ImpulseSums()
         #: Of bodies that are equal but for their place; and the number of that of each body, (n,).
         self._templates: list[Template] = stock.templates
         self._template_of: NDArray[np.int64] = stock.template_of[rows]
@@ -203,6 +206,14 @@ class SolverSpace(Engine):
         leaps = [0.5 * item.size if item.sides and item.weight is not None else np.inf for item in self._templates]
         self._leaps = np.array(leaps, float)[self._template_of]
         self._watched = np.zeros(len(self.paths), bool)
+        #: The time step up to which a body may be held back by what it slides over. Those of reduced coordinates cannot
+        #: be moved on.
+        self._fast_until = np.zeros(len(self.paths), np.int64)
+        self._may_be_held_back = np.full(len(self.paths), self._has_seams())
+        #: Bodies that only joints hold, or nothing; of these the rows that are slow; and what is kept of their ways.
+        self._may_be_slow = np.zeros(len(self.paths), bool)
+        self._slow_rows: list[int] = []
+        self._rests: dict[int, Vector] = {}
         self._swept = np.ones(len(self.paths), bool)
         self._swept[self._rows_among(self._seeing)] = False
         self._got: list[Any] | None = None
@@ -220,6 +231,19 @@ class SolverSpace(Engine):
         lengths = np.array([item.size for item in self._templates], float)[self._template_of]
         radii = np.array([item.radius for item in self._templates], float)[self._template_of]
         has_weight = np.array([item.weight is not None for item in self._templates], bool)[self._template_of]
+        self._sizes = lengths
+        self._may_be_held_back &= has_weight & (lengths > 0.0)
+        self._may_be_held_back[self._rows_among(reduced)] = False
+        joined = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1)}
+        if len(self.weights) <= tuning.MOST_SLIDING:
+            chosen = joined - reduced if any(self.gravity) else self.weights.keys() - reduced
+            self._may_be_slow[self._rows_among(chosen)] = True
+            self._may_be_slow &= has_weight
+        self._slow_rows = np.flatnonzero(self._may_be_slow).tolist()
+        own_steps = (self.physics.rigid_bodies[self.handles[self.paths[row]]] for row in self._slow_rows)
+        #: In a step of the solver, of the one of these bodies that takes most.
+        self._small_steps = int(self.physics.integration_parameters.num_solver_iterations)
+        self._small_steps += max((body.additional_solver_iterations for body in own_steps), default=0)
         self._hook = ContactHook(
             self._surfaces, self.handles, lengths.tolist(), self.weights, reduced, self._wheels()
         )  # fmt: skip
@@ -259,6 +283,7 @@ class SolverSpace(Engine):
             ways, turns = (time_step * np.linalg.norm(part, axis=1) for part in (speeds[:, :3], speeds[:, 3:]))
             self._ways = ways
             self.watch_fast(ways)
+            self._watch_held_back(ways, turns)
             self._until[ways + self._arms * turns > self._looks] = self._frame + self._period
             self._coupled = self._frame + self._period
         self._look()
@@ -501,25 +526,22 @@ class SolverSpace(Engine):
 
     def _part_rows(self) -> None:
         """Make balls smaller that touch and bounce in a row, as in Newton's cradle: blows pass one after the other."""
-        if not self._is_bouncing or not 2 < len(self.weights) <= tuning.CROWD:
+        if not self._is_bouncing:
             return
         kinds = self._template_of
         lively = np.array([item.bounce if item.weight is not None else -1.0 for item in self._templates], float)
         sizes = np.array([template.size for template in self._templates], float)
         places = self.places.positions[[body.row for body in self.bodies.values()]]
-        rows = ball_rows.row_that_bounces(places, sizes[kinds], lively[kinds])
-        if not rows:
-            return
         bodies = self.physics.rigid_bodies
-        handles = [handle for row in rows for handle in bodies[self.handles[self.paths[row]]].colliders]
-        balls = [(handle, self.physics.colliders[handle].shape.as_ball()) for handle in handles]
-        prim = self.bodies[self.paths[rows[0]]].prim
-        if all(ball is not None for _, ball in balls):
-            for handle, ball in balls:
+        for row in ball_rows.rows_that_bounce(places, sizes[kinds], lively[kinds]):
+            handles = [handle for each in row for handle in bodies[self.handles[self.paths[each]]].colliders]
+            balls = [(handle, self.physics.colliders[handle].shape.as_ball()) for handle in handles]
+            are_balls = all(ball is not None for _, ball in balls)
+            for handle, ball in balls if are_balls else ():
                 self.physics.colliders[handle].shape = rapier3d.SharedShape.ball(ball.radius * (1.0 - tuning.ROW_GAP))
-            self.notices.add("BouncesInRow", prim, ball_rows.parted_text(prim, tuning.ROW_GAP))
-        else:
-            self.notices.add("BouncesInRow", prim, ball_rows.weak_text(prim))
+            prim = self.bodies[self.paths[row[0]]].prim
+            text = ball_rows.parted_text(prim, tuning.ROW_GAP) if are_balls else ball_rows.weak_text(prim)
+            self.notices.add("BouncesInRow", prim, text)
 
     def _grip(self) -> None:
         """Let the solver ask for the friction of contacts whose material holds a resting body better; of few bodies."""
@@ -591,6 +613,8 @@ class SolverSpace(Engine):
     def _pivots(self) -> dict[frozenset[Any], list[Pivot]]:
         """`ContactHook.pivots`."""
         found: dict[frozenset[Any], list[Pivot]] = {}
+        stills = {still for item in self.constraints for still in (item.facts.static0, item.facts.static1) if still}
+        inside = inside_each(self.static_handles, stills) if stills else {}
         for item in self.constraints:
             facts = item.facts
             if not facts.collides or not all(axis.is_locked for axis in facts.freedoms[:3]):
@@ -602,9 +626,7 @@ class SolverSpace(Engine):
             free = [axis for axis, freedom in enumerate(facts.freedoms[3:]) if not freedom.is_locked]
             axis = frame[:3, free[0]] if len(free) == 1 else None
             held = Pivot(self.handles[body], frame[:3, 3], axis, not free, item)
-            ends = [self.handles[other]] if other else [
-                handle for path, handle in self.static_handles.items() if is_at_or_below(path, still)
-            ]  # fmt: skip
+            ends = [self.handles[other]] if other else [self.static_handles[path] for path in inside.get(still, ())]
             for end in ends:
                 found.setdefault(frozenset((held.body, end)), []).append(held)
         return found
@@ -653,19 +675,22 @@ class SolverSpace(Engine):
             self._frame += 1
             self._ways = ways = np.linalg.norm(positions - before, axis=1)
             self.watch_fast(ways)
+            self._watch_slow(positions, ways)
             asks = not self._is_told and self._frame % SPINS_OF_CROWD == 0
             if self._slow or asks or len(self.weights) <= tuning.CROWD:
                 turns = _turns(turned, rotations)
                 self._watch_sliding(ways, turns)
                 self._watch_racing(ways, turns)
+                self._watch_held_back(ways, turns)
+            else:
+                self._watch_held_back(ways, 0.0)
             gaining = "" if self._frame % self._period else self._made_energy(self._period * self.time_step)
         return Step(awake, lost, gaining)
 
     def _step(self) -> list[str]:
         """Let the solver make a time step. Returns the paths of bodies whose state was not finite any more."""
         lost: list[str] = []
-        if self._impulses is not None:
-            self._impulses = {}
+        self._impulses.begin()
         self._rescuer.remember(self.physics, self.handles, self.constraints)
         starts = {path: self.pose(path) for path in self.targets}
         for constraint in self._softened:
@@ -703,8 +728,8 @@ class SolverSpace(Engine):
                 self._let_go(lost)
                 self._upkeep = None
                 self.loads.forget()
-            if self._impulses is not None:
-                self._sum_impulses()
+            if self._impulses.is_on:
+                self._impulses.add(self._path_of, self._touching_bodies())
             joint_effects.limit_speeds(self._limited, self.physics)
             self._slow_down(self._racing)
         for constraint in self.bonds.broken(self.physics):
@@ -752,9 +777,24 @@ class SolverSpace(Engine):
         parameters = self.physics.integration_parameters
         parameters.warmstart_coefficient = 0.0 if is_again else 1.0
         self._hook.begin(self.physics)
+        fast = held_back.noted(
+            (self._views[row], float(self._sizes[row]), float(self._radii[row])) for row in self._fast_rows()
+        )  # fmt: skip
+        steady = slow.noted((row, self._views[row]) for row in self._slow_rows)
         self.physics.step()
+        if steady:
+            slow.go_on(steady, self._rests, seconds, self._small_steps)
+        if fast:
+            held_back.go_on(self.physics, fast, seconds)
         for gear in self.gears:
             gear.release(self.physics)
+
+    def _fast_rows(self) -> list[int]:
+        """Rows of the bodies that what they slide over may hold back, the fastest of a crowd."""
+        rows = np.flatnonzero(self._fast_until > self._frame)
+        if len(rows) > tuning.CROWD:
+            rows = rows[np.argsort(-self._ways[rows] / self._sizes[rows], kind="stable")[: tuning.CROWD]]
+        return rows.tolist()
 
     def _states(self) -> list[tuple[Any, Any, Any, Any]]:
         """Of each body, and of each hand that holds one: itself, its pose, its linear and its angular velocity."""
@@ -796,6 +836,23 @@ class SolverSpace(Engine):
         if watched.any() or self._watched.any():
             self._soften_contacts(rate)
         self._watched = watched
+
+    def _watch_slow(self, positions: NDArray[np.float64], ways: NDArray[np.float64]) -> None:
+        """Look at slow bodies in each step of the solver. positions (n, 3), ways (n,): m, after and in a time step."""
+        if self._may_be_slow.any():
+            small = slow.slow_rows(positions, ways, self._steps * self._small_steps)
+            self._slow_rows = np.flatnonzero(small & self._may_be_slow).tolist()
+
+    def _has_seams(self) -> bool:
+        """True if what does not move has inner edges: a surface of triangles, or several shapes beside each other."""
+        bodies, colliders = self.physics.rigid_bodies, self.physics.colliders
+        still = [each for handle in self.static_handles.values() for each in bodies[handle].colliders]
+        return len(still) > 1 or any(colliders[each].shape.as_cuboid() is None for each in still)
+
+    def _watch_held_back(self, ways: NDArray[np.float64], turns: NDArray[np.float64] | float) -> None:
+        """Look at fast bodies in each step of the solver. ways, turns (n,): m and rad, in the last time step."""
+        fast = ways + self._radii * turns > held_back.LEAST * self._sizes * self.substeps
+        self._fast_until[fast & self._may_be_held_back] = self._frame + self._period
 
     def _watch_sliding(self, ways: NDArray[np.float64], turns: NDArray[np.float64]) -> None:
         """Look at the contacts of bodies that move. ways, turns (n,): m and rad, in the last time step."""
@@ -1006,23 +1063,20 @@ class SolverSpace(Engine):
         return points
 
     def contact_impulses(self) -> Mapping[tuple[str, str], float]:
-        if self._impulses is None:
-            self._impulses = {}
-        return self._impulses
+        return self._impulses.measured()
 
-    def _sum_impulses(self) -> None:
-        """Add the impulses of the last step of the solver to those of the time step."""
-        assert self._impulses is not None
-        if self._path_of is None:
-            self._path_of = {handle: path for path, handle in (*self.static_handles.items(), *self.handles.items())}
+    @cached_property
+    def _path_of(self) -> dict[Any, str]:
+        """Paths of bodies and static colliders by their handles in the solver."""
+        return {handle: path for path, handle in (*self.static_handles.items(), *self.handles.items())}
+
+    def _touching_bodies(self) -> Iterator[tuple[Any, Any, Callable[[], float]]]:
+        """Bodies that touch after a step of the solver, as `ImpulseSums.add` takes them."""
         colliders = self.physics.colliders
         for pair in self.physics.narrow_phase.contact_pairs():
             if pair.has_any_active_contact:
-                ends = (self._path_of.get(colliders[each].parent) for each in (pair.collider1, pair.collider2))
-                touching = tuple(sorted(end for end in ends if end is not None))
-                if len(touching) == 2:
-                    known = self._impulses.get(touching, 0.0)
-                    self._impulses[touching] = known + pair.total_impulse_magnitude()
+                first, second = (colliders[each].parent for each in (pair.collider1, pair.collider2))
+                yield first, second, pair.total_impulse_magnitude
 
     # ----------------------------------------------------------------------- changes
 
@@ -1232,6 +1286,7 @@ class SolverSpace(Engine):
             {number: copy.copy(held) for number, held in self.grabs.items()}, dict(self.weights), list(self.broken),
             dict(self._grips), self._frame, dict(self._led), self._leading.copy(), self._watched.copy(),
             self._until.copy(), self._steps, self._coupled, list(self._racing), self._ways.copy(),
+            self._fast_until.copy(), list(self._slow_rows), dict(self._rests),
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
@@ -1261,7 +1316,8 @@ class SolverSpace(Engine):
         self._frame, self.gravity = saved.frame, saved.gravity
         self._until, self._steps, self._coupled = saved.until.copy(), saved.steps, saved.coupled
         self._hook.slid, self._racing = False, list(saved.racing)
-        self._ways = saved.ways.copy()
+        self._ways, self._fast_until = saved.ways.copy(), saved.fast_until.copy()
+        self._slow_rows, self._rests = list(saved.slow), dict(saved.rests)
         self._windows.read(self.physics)
         self._look()
 

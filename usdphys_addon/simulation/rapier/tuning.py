@@ -72,7 +72,7 @@ IMPACT = tuned(
 )  # fmt: skip
 CROWD = tuned(
     "CROWD", 200, _ANY,
-    "Number of dynamic bodies from which contacts are softer, and from which columns and rows are not looked for.",
+    "Number of dynamic bodies from which contacts are softer, and from which columns are not looked for.",
     "A large pile with softer contacts comes to rest much sooner.",
     "test_quality::test_smaller_and_more_uneven_bodies_get_smaller_steps_and_stiffer_contacts",
 )  # fmt: skip
