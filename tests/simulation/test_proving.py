@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.core import clock
+from usdphys_ext.usdphys_addon.core import clock, frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.proving import certificate, compared, expectations, joints, opinions, plain, runs
@@ -239,6 +240,48 @@ def test_rounding_does_not_decide_on_which_side_of_equal_rooms_a_joint_is_tried(
     for start in (-1e-12, 0.0, 1e-12):
         probe.start = start
         assert joints.step_of(probe) == pytest.approx(0.3)
+
+
+def articulated(**more: Any) -> tuple[Any, Any]:
+    """The bar of `hinge` in an articulation whose base hangs on the world."""
+    file = File(METERS)
+    file.add(file.body("Bar", (0.5, 0, 0), mass=1.0, size=(1.0, 0.1, 0.1), collides=False, inertia=(0.01, 0.1, 0.1)))
+    file.add(file.body("Base", mass=3.0, collides=False, apis=["PhysicsArticulationRootAPI"], inertia=(0.1, 0.1, 0.1)))
+    file.add(file.joint("Fix", "Fixed", "", f"{W}/Base"))
+    file.add(file.joint("Pin", "Revolute", f"{W}/Base", f"{W}/Bar", pos1=(-0.5, 0, 0), axis="Y", **more))
+    subject = runs.subject_of(model_of(stage_of(file.text())))
+    (probe,), _ = joints.probes_of(subject)
+    return subject, probe
+
+
+@pytest.mark.parametrize("experiment", list(joints.EXPERIMENTS))
+def test_a_joint_of_an_articulation_is_one_of_an_articulation_on_the_bench(experiment: str) -> None:
+    """There the preview has an armature that is much larger than the link; it lets no joint alone have it."""
+    words = ["float newton:armature = 40", "float newton:friction = 1.5", "float newton:velocityLimit = 60"]
+    subject, probe = articulated(
+        low=-1.0, high=1.5, apis=["NewtonJointAPI"], lines=words,
+        drives={"angular": {"stiffness": 400.0, "damping": 60.0, "maxForce": 200.0}},
+    )  # fmt: skip
+    model = joints.bench(subject, [probe], experiment, leans=True)
+    assert [path for path, _ in model.articulations.items()] == [f"{joints.BENCH}/{probe.name}"]
+    motion = runs.simulated(model, joints.EXPERIMENTS[experiment][0])
+    outcome = joints.judged(probe, experiment, "preview", model, motion)
+    assert outcome.is_kept or (experiment, outcome.lost) == ("step", "friction")
+    assert not [notice for notice in motion.notices if notice.code.startswith("ArticulationNot")]
+
+
+def test_friction_may_yield_a_little_to_the_load_that_it_holds() -> None:
+    subject, probe = hinge(apis=["NewtonJointAPI"], lines=["float newton:friction = 9.0"])
+    model = joints.bench(subject, [probe], "swing", leans=True)
+    motion = runs.simulated(model, 1.0)
+    assert joints.judged(probe, "swing", "preview", model, motion).is_kept
+    load = 9.81 * 0.5 / (1 / 3)
+    for rate, is_kept in ((5e-4, True), (1e-2, False)):
+        moved = motion.only(motion.paths)
+        turns = rate * load * np.arange(len(motion.positions)) * runs.STEP
+        crept = [frames.turn_by(np.array((0.0, 0.0, turn))) for turn in turns]
+        moved = replace(moved, rotations=np.array(crept)[:, None], memo={})
+        assert joints.judged(probe, "swing", "mujoco", model, moved).is_kept == is_kept
 
 
 # --------------------------------------------------------------------------- wrong, and worth knowing

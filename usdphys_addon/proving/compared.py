@@ -642,7 +642,7 @@ def _motion_of_words(model: PhysicsModel, found: Mapping[str, PhysicsModel], one
             own = [probe for probe in bench.probes_of(subject)[0] if probe.facts.path == path]
             if not own or not bench.applies(own[0], experiment):
                 break
-            motion = simulated(bench.bench(subject, own, experiment), seconds)
+            motion = simulated(bench.bench(subject, own, experiment, leans=True), seconds)
             if motion.problem:
                 break
             ends.append((own[0].axis, bench.positions(own[0], motion)))
