@@ -510,6 +510,36 @@ def test_a_joint_that_starts_apart_is_told_once_and_not_as_energy_from_nowhere()
     assert found["energy"].status == "skipped"
 
 
+@pytest.mark.parametrize(("wrong", "hint"), [((8.0, 0, 0), "centimetres"), ((0.2, 0.1, 0), "")])
+def test_a_joint_that_starts_apart_names_the_place_of_its_frame(wrong: tuple[float, ...], hint: str) -> None:
+    stage = stage_of(DEMOS["door"](METERS))
+    stage.GetPrimAtPath(f"{W}/Hinge").GetAttribute("physics:localPos0").Set(wrong)
+    found = prove(Wish("a", model_of(stage), sections=frozenset({"asset", "joints"}))).certificate.having(*FOUND)
+    (check,) = found
+    assert (check.name, check.path) == ("joints", f"{W}/Hinge")
+    names = [cause.attribute for cause in check.causes]
+    assert names == (["physics:localPos0"] if hint else ["physics:localPos0", "physics:localPos1"])
+    assert hint in check.causes[0].hint
+
+
+def test_a_material_is_the_cause_by_its_value_and_not_by_its_binding() -> None:
+    stage = stage_of(DEMOS["ball"](METERS))
+    stage.GetPrimAtPath(f"{W}/Rubber").GetAttribute("physics:restitution").Set(1.3)
+    found = prove(Wish("a", model_of(stage), sections=frozenset({"asset"}))).certificate.having("fail")
+    causes = {(cause.path, cause.attribute) for check in found for cause in check.causes}
+    assert (f"{W}/Rubber", "physics:restitution") in causes
+    assert "material:binding" not in {name for _, name in causes}
+
+
+def test_a_density_that_nothing_has_is_doubtful_as_a_mass_is() -> None:
+    stage = stage_of(DEMOS["lift"](METERS))
+    load = stage.GetPrimAtPath(f"{W}/Load")
+    load.RemoveProperty("physics:mass")
+    load.GetAttribute("physics:density").Set(0.7)
+    (check,) = prove(Wish("a", model_of(stage), sections=frozenset({"asset"}))).certificate.having("doubtful")
+    assert [cause.attribute for cause in check.causes] == ["physics:density"]
+
+
 def test_what_is_animated_is_said_to_stand_still() -> None:
     stage = stage_of(DEMOS["pendulum"](METERS))
     place = stage.GetPrimAtPath(f"{W}/Bar").GetAttribute("xformOp:translate")

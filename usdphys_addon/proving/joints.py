@@ -26,6 +26,7 @@ from ..simulation.articulations import joints_by_root
 from ..simulation.joint_facts import NO_LIMIT, Drive, JointFacts
 from ..simulation.joint_poses import position_of, relative_pose
 from .certificate import measure
+from .plain import gap_of
 from .runs import STEP, Motion, Subject, ends_of, subject_of
 
 Floats = NDArray[np.float64]
@@ -128,6 +129,8 @@ def probes_of(subject: Subject) -> tuple[list[Probe], dict[str, str]]:
             left_out[facts.path] = "it has more than one degree of freedom"
         elif following(facts.prim) is not None or gearing_of(facts.prim) is not None:
             left_out[facts.path] = "it follows another joint"
+        elif gap_of(subject, facts)[2] > 1.0:
+            left_out[facts.path] = "its bodies start apart"
         else:
             probe = _probe(subject, facts, number, free[0])
             if probe is None:
