@@ -571,9 +571,11 @@ class USDPHYS_OT_preview_apply(bpy.types.Operator):
 class OfRange(Stepped):
     """Mix-in: simulates the frames of the scene, or others that a script gives."""
 
-    use_scene_range: bool
-    frame_start: int
-    frame_end: int
+    use_scene_range = BoolProperty(
+        name="Scene Range", default=True, description="From the first to the last frame of the scene"
+    )
+    frame_start = IntProperty(name="Start", default=1)
+    frame_end = IntProperty(name="End", default=250)
 
     def frames(self, context: bpy.types.Context) -> tuple[int, int]:
         if self.use_scene_range:
@@ -593,12 +595,6 @@ class USDPHYS_OT_preview_bake(OfRange, bpy.types.Operator):
     bl_label = "Bake to Keyframes"
     bl_options = {"REGISTER", "UNDO"}
     cancelled = phrase("The bake was cancelled; the scene is as it was")
-
-    use_scene_range = BoolProperty(
-        name="Scene Range", default=True, description="Bake from the first to the last frame of the scene"
-    )
-    frame_start = IntProperty(name="Start", default=1)
-    frame_end = IntProperty(name="End", default=250)
 
     poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
 
@@ -633,12 +629,6 @@ class USDPHYS_OT_preview_cache(OfRange, bpy.types.Operator):
     bl_label = "Cache Frames"
     bl_options = {"REGISTER", "UNDO"}
     cancelled = phrase("The simulation was cancelled; there is no cache")
-
-    use_scene_range = BoolProperty(
-        name="Scene Range", default=True, description="Cache from the first to the last frame of the scene"
-    )
-    frame_start = IntProperty(name="Start", default=1)
-    frame_end = IntProperty(name="End", default=250)
 
     poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
 
@@ -682,11 +672,6 @@ class USDPHYS_OT_export_alembic(OfRange, bpy.types.Operator, ExportHelper):  # t
     filename_ext = ".abc"
 
     filter_glob = StringProperty(default="*.abc", options={"HIDDEN"})
-    use_scene_range = BoolProperty(
-        name="Scene Range", default=True, description="Export from the first to the last frame of the scene"
-    )
-    frame_start = IntProperty(name="Start", default=1)
-    frame_end = IntProperty(name="End", default=250)
     selected = BoolProperty(name="Selected Objects", description="Export the selected objects only")
 
     poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)

@@ -224,6 +224,24 @@ def test_a_closed_mesh_weighs_what_its_volume_says_and_an_open_one_its_pyramids(
     assert mass.diagonal_inertia == pytest.approx([0.8 * 0.04 / 6] * 3, rel=1e-5)
 
 
+def test_a_quadrilateral_that_is_not_flat_is_split_where_mujoco_splits_it(tmp_path: Path) -> None:
+    points = ((0, 0, 0), (3, 0, 0.5), (3.2, 1, 0), (0.2, 1.2, 0.4), (1, 0.5, -2))
+    for order in (0, 1):
+        corners = [(number + order) % 4 + 1 for number in range(4)]
+        sides = [f"f {corners[at]} {corners[at - 1]} 5" for at in range(4)]
+        lines = [*(f"v {x} {y} {z}" for x, y, z in points), f"f {' '.join(map(str, corners))}", *sides]
+        (tmp_path / "roof.obj").write_text("\n".join(lines) + "\n")
+        text = (
+            '<mujoco model="m"><asset><mesh name="roof" file="roof.obj" inertia="legacy"/></asset><worldbody>'
+            '<body name="b"><freejoint/><geom type="mesh" mesh="roof"/></body></worldbody></mujoco>'
+        )
+        model, planned = through_usd(tmp_path, text)
+        import mujoco
+
+        judge = mujoco.MjModel.from_xml_path(str(planned.source.path))
+        assert model.prims["/m/b"].get(usd_physics.MassAPI).mass == pytest.approx(judge.body("b").mass[0], rel=1e-5)
+
+
 def test_masks_become_groups_that_pass_through_each_other(tmp_path: Path) -> None:
     text = (
         '<mujoco model="m"><worldbody><geom name="a" size="1" contype="1" conaffinity="1"/>'
@@ -916,6 +934,34 @@ def test_a_model_that_is_written_anew_has_its_looks_sites_tendons_sensors_and_ke
             assert values[0] == pytest.approx(values[1], rel=1e-5, abs=1e-6), (name, field)
     for name in ("a", "b", "c"):
         assert states[0].body(name).xpos == pytest.approx(states[1].body(name).xpos, abs=1e-5)
+
+
+PLUGINS = """<mujoco model="m">
+  <extension><plugin plugin="mujoco.pid"><instance name="servo"><config key="kp" value="3"/></instance></plugin>
+  </extension>
+  <worldbody><body name="a"><joint name="one" axis="0 1 0"/><geom size="0.1"/>
+    <body name="b" pos="0.5 0 0"><joint name="two" axis="0 1 0"/><geom size="0.1"/></body></body>
+    <body name="extra" pos="5 0 1"><freejoint/><geom size="0.1"/></body></worldbody>
+  <actuator><plugin name="first" plugin="mujoco.pid" instance="servo" joint="one"/>
+    <plugin name="second" plugin="mujoco.pid" joint="two"><config key="kp" value="5"/></plugin></actuator>
+</mujoco>
+"""
+
+
+def test_a_model_that_is_written_anew_keeps_its_plugins_with_their_numbers(tmp_path: Path) -> None:
+    import mujoco
+
+    made, issues = back(tmp_path, PLUGINS, without_extra)
+    assert not [issue for issue in issues if issue.code == "MjcfNotSaid"]
+    forces = []
+    for text in (PLUGINS, made.decode()):
+        model, data = judged(text)
+        for name in ("first", "second"):
+            data.ctrl[model.actuator(name).id] = 0.5
+        mujoco.mj_forward(model, data)
+        forces.append([data.joint(name).qfrc_actuator[0] for name in ("one", "two")])
+    assert forces[0] == pytest.approx([1.5, 2.5])
+    assert forces[1] == pytest.approx(forces[0], rel=1e-5)
 
 
 def test_what_is_only_seen_is_written_with_its_materials_and_images(tmp_path: Path) -> None:

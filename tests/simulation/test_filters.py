@@ -113,6 +113,17 @@ def test_filtered_pair_with_a_subtree() -> None:
     assert heights(file, "AB") == STACKED
 
 
+def test_a_filtered_body_without_colliders_does_not_stand_for_the_bodies_below_it() -> None:
+    """Robots have their links below each other, and some links have no shape."""
+    file = boxes("A")
+    pair = [f"rel physics:filteredPairs = <{W}/A>"]
+    inner = file.body("B", size=(0.5, 0.5, 0.5))
+    file.add(file.body("Mover", (0, 0, 0.85), collides=False, mass=0.01, children=[inner],
+                       apis=["PhysicsFilteredPairsAPI"], extra=pair))  # fmt: skip
+    world = run(world_of(file), 2.0)
+    assert [round(float(place(world, name)[2]), 2) for name in ("A", "Mover/B")] == STACKED
+
+
 def test_more_kinds_of_groups_than_bits() -> None:
     """40 groups, each of which passes through one other: bits do not suffice, pairs do the rest."""
     file = File(METERS)

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.core import clock
+from usdphys_ext.usdphys_addon.core import clock, frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.proving import certificate, compared, expectations, joints, opinions, plain, runs
@@ -241,6 +242,48 @@ def test_rounding_does_not_decide_on_which_side_of_equal_rooms_a_joint_is_tried(
         assert joints.step_of(probe) == pytest.approx(0.3)
 
 
+def articulated(**more: Any) -> tuple[Any, Any]:
+    """The bar of `hinge` in an articulation whose base hangs on the world."""
+    file = File(METERS)
+    file.add(file.body("Bar", (0.5, 0, 0), mass=1.0, size=(1.0, 0.1, 0.1), collides=False, inertia=(0.01, 0.1, 0.1)))
+    file.add(file.body("Base", mass=3.0, collides=False, apis=["PhysicsArticulationRootAPI"], inertia=(0.1, 0.1, 0.1)))
+    file.add(file.joint("Fix", "Fixed", "", f"{W}/Base"))
+    file.add(file.joint("Pin", "Revolute", f"{W}/Base", f"{W}/Bar", pos1=(-0.5, 0, 0), axis="Y", **more))
+    subject = runs.subject_of(model_of(stage_of(file.text())))
+    (probe,), _ = joints.probes_of(subject)
+    return subject, probe
+
+
+@pytest.mark.parametrize("experiment", list(joints.EXPERIMENTS))
+def test_a_joint_of_an_articulation_is_one_of_an_articulation_on_the_bench(experiment: str) -> None:
+    """There the preview has an armature that is much larger than the link; it lets no joint alone have it."""
+    words = ["float newton:armature = 40", "float newton:friction = 1.5", "float newton:velocityLimit = 60"]
+    subject, probe = articulated(
+        low=-1.0, high=1.5, apis=["NewtonJointAPI"], lines=words,
+        drives={"angular": {"stiffness": 400.0, "damping": 60.0, "maxForce": 200.0}},
+    )  # fmt: skip
+    model = joints.bench(subject, [probe], experiment, leans=True)
+    assert [path for path, _ in model.articulations.items()] == [f"{joints.BENCH}/{probe.name}"]
+    motion = runs.simulated(model, joints.EXPERIMENTS[experiment][0])
+    outcome = joints.judged(probe, experiment, "preview", model, motion)
+    assert outcome.is_kept or (experiment, outcome.lost) == ("step", "friction")
+    assert not [notice for notice in motion.notices if notice.code.startswith("ArticulationNot")]
+
+
+def test_friction_may_yield_a_little_to_the_load_that_it_holds() -> None:
+    subject, probe = hinge(apis=["NewtonJointAPI"], lines=["float newton:friction = 9.0"])
+    model = joints.bench(subject, [probe], "swing", leans=True)
+    motion = runs.simulated(model, 1.0)
+    assert joints.judged(probe, "swing", "preview", model, motion).is_kept
+    load = 9.81 * 0.5 / (1 / 3)
+    for rate, is_kept in ((5e-4, True), (1e-2, False)):
+        moved = motion.only(motion.paths)
+        turns = rate * load * np.arange(len(motion.positions)) * runs.STEP
+        crept = [frames.turn_by(np.array((0.0, 0.0, turn))) for turn in turns]
+        moved = replace(moved, rotations=np.array(crept)[:, None], memo={})
+        assert joints.judged(probe, "swing", "mujoco", model, moved).is_kept == is_kept
+
+
 # --------------------------------------------------------------------------- wrong, and worth knowing
 
 
@@ -465,6 +508,36 @@ def test_a_joint_that_starts_apart_is_told_once_and_not_as_energy_from_nowhere()
     assert (found["joints"].status, found["joints"].path) == ("fail", f"{W}/Pin")
     assert "0.6 m" in found["joints"].message
     assert found["energy"].status == "skipped"
+
+
+@pytest.mark.parametrize(("wrong", "hint"), [((8.0, 0, 0), "centimetres"), ((0.2, 0.1, 0), "")])
+def test_a_joint_that_starts_apart_names_the_place_of_its_frame(wrong: tuple[float, ...], hint: str) -> None:
+    stage = stage_of(DEMOS["door"](METERS))
+    stage.GetPrimAtPath(f"{W}/Hinge").GetAttribute("physics:localPos0").Set(wrong)
+    found = prove(Wish("a", model_of(stage), sections=frozenset({"asset", "joints"}))).certificate.having(*FOUND)
+    (check,) = found
+    assert (check.name, check.path) == ("joints", f"{W}/Hinge")
+    names = [cause.attribute for cause in check.causes]
+    assert names == (["physics:localPos0"] if hint else ["physics:localPos0", "physics:localPos1"])
+    assert hint in check.causes[0].hint
+
+
+def test_a_material_is_the_cause_by_its_value_and_not_by_its_binding() -> None:
+    stage = stage_of(DEMOS["ball"](METERS))
+    stage.GetPrimAtPath(f"{W}/Rubber").GetAttribute("physics:restitution").Set(1.3)
+    found = prove(Wish("a", model_of(stage), sections=frozenset({"asset"}))).certificate.having("fail")
+    causes = {(cause.path, cause.attribute) for check in found for cause in check.causes}
+    assert (f"{W}/Rubber", "physics:restitution") in causes
+    assert "material:binding" not in {name for _, name in causes}
+
+
+def test_a_density_that_nothing_has_is_doubtful_as_a_mass_is() -> None:
+    stage = stage_of(DEMOS["lift"](METERS))
+    load = stage.GetPrimAtPath(f"{W}/Load")
+    load.RemoveProperty("physics:mass")
+    load.GetAttribute("physics:density").Set(0.7)
+    (check,) = prove(Wish("a", model_of(stage), sections=frozenset({"asset"}))).certificate.having("doubtful")
+    assert [cause.attribute for cause in check.causes] == ["physics:density"]
 
 
 def test_what_is_animated_is_said_to_stand_still() -> None:

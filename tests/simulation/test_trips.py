@@ -228,6 +228,24 @@ def test_a_body_that_is_locked_to_the_world_may_be_a_part_of_it_after_the_trip()
     assert f"{W}/Fix" not in found.prims
     assert found.prims[f"{W}/Shoulder"].get(usd_physics.ArticulationRootAPI) is not None
     pairs = found.prims[f"{W}/Upper"].get(usd_physics.FilteredPairsAPI)
-    assert pairs is not None and pairs.filtered_pairs == (f"{W}/Base",)
+    assert pairs is not None and pairs.filtered_pairs == (f"{W}/Base/Shape",)
     # What is a body there as well stays one.
     assert f"{W}/Base" in trips.grounded(one, one).bodies
+
+
+def test_filtered_pairs_are_the_same_whichever_side_says_them_and_whatever_is_below_a_prim() -> None:
+    """A format may write the pair on the other body, write what joints say as well, and put bodies elsewhere."""
+    one, other = (model_of(stage_of(DEMOS["arm"](METERS))) for _ in range(2))
+    upper, lower, base = (f"{W}/{name}" for name in ("Upper", "Lower", "Base"))
+    one.prims[lower].add(usd_physics.FilteredPairsAPI(filtered_pairs=(base,)))
+    other.prims[base].add(usd_physics.FilteredPairsAPI(filtered_pairs=(lower, upper)))
+    other.prims[upper].add(usd_physics.FilteredPairsAPI(filtered_pairs=(lower,)))
+    found = trips.with_pairs_of(one, other)
+    said = {path: prim.get(usd_physics.FilteredPairsAPI) for path, prim in found.prims.items()}
+    assert {path: api.filtered_pairs for path, api in said.items() if api is not None} == {lower: (base,)}
+    standing = other.copied()
+    for name in ("PhysicsRigidBodyAPI", "PhysicsMassAPI"):
+        standing.prims[base].schemas.pop(name)
+    named = trips.with_colliders_in_pairs(standing)
+    assert named.prims[base].get(usd_physics.FilteredPairsAPI) is None
+    assert named.prims[f"{base}/Shape"].get(usd_physics.FilteredPairsAPI).filtered_pairs == (lower, upper)

@@ -18,14 +18,14 @@ _NAMES = {
     "joint": "joint", "joint1": "joint", "joint2": "joint", "jointinparent": "joint", "body": "body", "body1": "body",
     "body2": "body", "geom": "geom", "geom1": "geom", "geom2": "geom", "site": "site", "site1": "site", "site2": "site",
     "sidesite": "site", "cranksite": "site", "slidersite": "site", "refsite": "site", "tendon": "tendon",
-    "tendon1": "tendon", "tendon2": "tendon", "actuator": "actuator",
+    "tendon1": "tendon", "tendon2": "tendon", "actuator": "actuator", "plugin": "plugin", "instance": "instance",
 }  # fmt: skip
 #: Attributes that name what a new text does not have.
-_LOST = frozenset({"camera", "mesh", "hfield", "flex", "skin", "plugin", "instance", "texture", "key"})
+_LOST = frozenset({"camera", "mesh", "hfield", "flex", "skin", "texture"})
 _TYPES = {"body": "body", "xbody": "body", "geom": "geom", "site": "site"}
 #: Sections that are one element, that go along whole, and of whose elements some do.
 SINGLE = ("size", "statistic")
-WHOLE = ("visual", "custom")
+WHOLE = ("extension", "visual", "custom")
 PARTS = ("contact", "equality", "tendon", "actuator", "sensor")
 
 
@@ -156,6 +156,17 @@ def _is_further(section: str, element: Element) -> bool:
         more = [float(part) for part in attributes.get("polycoef", "").split()[2:]]
         return element.tag not in ("connect", "weld", "joint") or "site1" in attributes or any(more)
     return True
+
+
+def plugins(source: Model) -> dict[str, set[str]]:
+    """The names of plugins and of their instances that a model declares, by kind."""
+    found: dict[str, set[str]] = {"plugin": set(), "instance": set()}
+    for one in source.root.findall("extension"):
+        for element in one.walk():
+            name = element.get({"plugin": "plugin", "instance": "name"}.get(element.tag, ""))
+            if name is not None:
+                found[element.tag].add(name)
+    return found
 
 
 def is_known(element: Element, known: Mapping[str, Collection[str]]) -> bool:

@@ -598,7 +598,7 @@ def _read_mesh(file: Path) -> tuple[Floats, Any]:
     """Points (n, 3) and triangles (m, 3) of a mesh file. Raises InputError."""
     if file.suffix.lower() != ".msh":
         data = mesh_files.read_mesh(file)
-        return data.points, _triangles(data.counts, data.corners)
+        return data.points, triangles_of(data.points, data.counts, data.corners)
     # MuJoCo's own: four counts, then points, normals, texture coordinates, and triangles, all of 32 bits.
     try:
         content = file.read_bytes()
@@ -615,13 +615,22 @@ def _read_mesh(file: Path) -> tuple[Floats, Any]:
     return points, triangles.astype(np.int64)
 
 
-def _triangles(counts: Any, corners: Any) -> Any:
-    """Triangles (m, 3) of faces, as fans."""
+def triangles_of(points: Floats, counts: Any, corners: Any) -> Any:
+    """Triangles (m, 3) of faces. As in MuJoCo, a quadrilateral is split along its shorter diagonal; others are fans.
+
+    It makes a difference to the "legacy" volume of faces that are not flat.
+    """
     starts = np.cumsum(counts) - counts
     triangles = []
     for size in np.unique(counts):
         at = starts[counts == size]
-        triangles += [np.stack((corners[at], corners[at + k], corners[at + k + 1]), axis=1) for k in range(1, size - 1)]
+        own = corners[at[:, None] + np.arange(size)]
+        if size == 4:
+            # MuJoCo compares 32-bit floats.
+            sides = points.astype(np.float32)[own]
+            lengths = [((sides[:, end] - sides[:, end - 2]) ** 2).sum(axis=1) for end in (2, 3)]
+            own = np.where((lengths[0] < lengths[1])[:, None], own, np.roll(own, -1, axis=1))
+        triangles += [np.stack((own[:, 0], own[:, k], own[:, k + 1]), axis=1) for k in range(1, size - 1)]
     return np.concatenate(triangles) if triangles else np.zeros((0, 3), np.int64)
 
 

@@ -201,6 +201,7 @@ class _Writer:
             return sections
         made = dict(sections)
         lost: Counter[str] = Counter()
+        self.taken |= further.plugins(source)
         for section in further.SINGLE:
             for element in further.elements(source, section):
                 made[section] = ["  " + markup.start_tag(section, element.attributes, closed=True)]
@@ -220,7 +221,7 @@ class _Writer:
                 if number > 1 else f"One {tag} of the imported model names a part that is gone, and is left out.",
                 "Keep the names of the parts.",
             ))  # fmt: skip
-        order = ("size", "visual", "statistic", "option", "custom", "asset")
+        order = ("extension", "size", "visual", "statistic", "option", "custom", "asset")
         return sorted(made.items(), key=lambda one: order.index(one[0]) if one[0] in order else len(order))
 
     def tell_air(self) -> None:

@@ -642,7 +642,7 @@ def _motion_of_words(model: PhysicsModel, found: Mapping[str, PhysicsModel], one
             own = [probe for probe in bench.probes_of(subject)[0] if probe.facts.path == path]
             if not own or not bench.applies(own[0], experiment):
                 break
-            motion = simulated(bench.bench(subject, own, experiment), seconds)
+            motion = simulated(bench.bench(subject, own, experiment, leans=True), seconds)
             if motion.problem:
                 break
             ends.append((own[0].axis, bench.positions(own[0], motion)))
@@ -736,6 +736,7 @@ def _engine_causes(
     ends = [facts for part in parts for facts in part.joints if {facts.body0, facts.body1} & set(bodies)]
     near = [*bodies, *(facts.path for facts in ends), *(body for facts in ends for body in (facts.body0, facts.body1))]
     near += [prim.path for body in bodies for prim in model.colliders_of(body)]
+    near += [name for path in near if path in model.prims for name in model.prims[path].materials]
     near = [path for path in dict.fromkeys(near) if path in model.prims]
     every = [*near, *(path for part in parts for path in part.prims(model) if path not in near)]
 
@@ -753,4 +754,4 @@ def _engine_causes(
     else:
         causes = opinions.smallest(candidates[:_MOST_TRIED_SLOWLY], heals, has_time) if has_time() else []
         causes, _ = narrowed(causes, has_time)
-    return tuple(opinions.cause_alone(model, one) for one in causes)
+    return tuple(opinions.cause_alone(model, one) for one in opinions.without_bindings(model, causes))

@@ -186,7 +186,7 @@ def cause_between(one: PhysicsModel, other: PhysicsModel, opinion: Opinion) -> C
 
 
 #: What a number may have been multiplied with by mistake.
-_FACTORS = (
+FACTORS = (
     (180.0 / np.pi, "degrees and radians"), (100.0, "metres and centimetres, or per cent"), (1000.0, "a thousand"),
     (1e4, "square metres and square centimetres"), (1e6, "a million"), (9.81, "kilograms and newtons"),
     (0.0254, "metres and inches"), (2.2046, "kilograms and pounds"), (-1.0, "the sign"),
@@ -200,7 +200,7 @@ def hint_of(said: str, other: str) -> str:
         ratio = float(said) / float(other)
     except (ValueError, ZeroDivisionError):
         return ""
-    for factor, what in _FACTORS:
+    for factor, what in FACTORS:
         if np.isclose(ratio, factor, rtol=2e-3) or np.isclose(ratio, 1.0 / factor, rtol=2e-3):
             return f"the ratio is that of {what}"
     return ""
@@ -241,6 +241,14 @@ def removed(model: PhysicsModel, chosen: Iterable[Opinion]) -> PhysicsModel:
         elif opinion.schema in prim.schemas:
             prim.schemas[opinion.schema] = prim.schemas[opinion.schema].copy(**{opinion.field: None})
     return result
+
+
+def without_bindings(model: PhysicsModel, found: Sequence[Opinion]) -> list[Opinion]:
+    """Opinions without those that bind a material, where a value of the material is among them."""
+    paths = {one.path for one in found}
+    return [
+        one for one in found if one.schema or one.field != MATERIAL or paths.isdisjoint(model.prims[one.path].materials)
+    ]
 
 
 def cause_alone(model: PhysicsModel, opinion: Opinion) -> Cause:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -110,7 +111,8 @@ def checks_of(
             if found is not None:
                 failed = True
                 fails = partial(_fails, test, name)
-                causes = _causes(subject, part, found.path, fails, seconds, partial(budget.has, share))
+                causes = _frame_causes(subject, found)
+                causes = causes or _causes(subject, part, found.path, fails, seconds, partial(budget.has, share))
                 yield Check(SECTION, name, "fail", found.message, found.path, causes, _FIXES[name], found.data)
         if not failed:
             yield Check(SECTION, name, "pass", told[name])
@@ -211,9 +213,10 @@ def _odd_matter(model: PhysicsModel, path: str) -> Iterator[Oddity]:
     volume = sum(shape.volume for shape in shapes)
     name = model.prims[path].display
     density = own.mass / volume if volume > 0.0 else 0.0
-    if api.mass and density and not DENSITIES[0] <= density <= DENSITIES[1]:
+    said = "mass" if api.mass else "density" if api.density else ""
+    if said and density and not DENSITIES[0] <= density <= DENSITIES[1]:
         message = f"{name} weighs {own.mass:.4g} kg, which is {density:.3g} kg/m3."
-        yield Oddity("density", path, "mass", message, {"density": density})
+        yield Oddity("density", path, said, message, {"density": density})
     moments = sorted(own.diagonal_inertia)
     if own.inertia_source.kind == "authored":
         if moments[2] > 1.02 * (moments[0] + moments[1]):
@@ -450,20 +453,58 @@ def _apart(subject: Subject, part: Part, motion: Motion) -> Found | None:
     return worst[1] if worst else None
 
 
+def _frame_causes(subject: Subject, found: Found) -> tuple[Cause, ...]:
+    """What may be wrong with a joint that starts apart: the one place of a frame that closes it with another unit or
+    sign, else both places, or rotations."""
+    if not found.data.get("at_start"):
+        return ()
+    facts = next(one for one in subject.joints if one.path == found.path)
+    joint: Any = facts.prim.get(usd_physics.Joint)
+    name = next(key for key, value in facts.prim.schemas.items() if value is joint)
+    moved, turned, _ = gap_of(subject, facts)
+    kind = "local_pos" if moved / APART >= turned / TURNED else "local_rot"
+    said = [f"{kind}{side}" for side in (0, 1) if getattr(joint, f"{kind}{side}") is not None]
+    best: tuple[float, str, str] = (max(APART, 0.01 * moved), "", "")
+    for field in said if kind == "local_pos" else ():
+        for factor, what in opinions.FACTORS:
+            for scale in (factor, 1.0 / factor):
+                place = frames.vector(scale * np.asarray(getattr(joint, field)))
+                trial = subset(subject.model, lambda _prim: True)
+                trial.prims[facts.path].schemas[name] = joint.copy(**{field: place})
+                other = subject_of(trial)
+                same = next((one for one in other.joints if one.path == facts.path), None)
+                if same is not None and (gap := gap_of(other, same)[0]) <= best[0]:
+                    best = (gap, field, f"the ratio to the one that fits is that of {what}")
+    if best[1]:
+        return (replace(opinions.cause_alone(subject.model, Opinion(facts.path, name, best[1])), hint=best[2]),)
+    return tuple(opinions.cause_alone(subject.model, Opinion(facts.path, name, field)) for field in said)
+
+
+def gap_of(subject: Subject, facts: Any) -> tuple[float, float, float]:
+    """(m, rad) by which a joint is apart at the start, along and about what it locks, and the share of what it may."""
+    moved, turned = _apart_by(facts, relative_pose(*ends_of(subject, facts)))
+    radius = min(radius_of(subject.model, path) for path in (facts.body0, facts.body1) if path)
+    return moved, turned, max(moved / (APART + SHARE * radius), turned / TURNED)
+
+
+def _apart_by(facts: Any, relative: NDArray[np.float64]) -> tuple[float, float]:
+    """(m, rad) along and about what a joint locks."""
+    locked = [freedom.is_locked for freedom in facts.freedoms]
+    turned = 0.0
+    if all(locked[3:]):
+        turned = float(np.linalg.norm(frames.rotation_vector(relative[:3, :3])))
+    elif locked[3:] == [False, True, True]:
+        turned = math.acos(min(1.0, max(-1.0, float(relative[0, 0]))))
+    return float(np.linalg.norm(relative[:3, 3][locked[:3]])), turned
+
+
 def _gap(subject: Subject, facts: Any, motion: Motion) -> tuple[float, float, int]:
     """(m, rad) by which a joint is apart along and about what it locks, at most, and the frame of that."""
     worst = (0.0, 0.0, 0)
     bodies = [(motion.paths.index(path), radius_of(subject.model, path)) for path in (facts.body0, facts.body1) if path]
     for frame in range(0, len(motion.positions), 3):
-        relative = relative_pose(*ends_of(subject, facts, motion, frame))
-        locked = [freedom.is_locked for freedom in facts.freedoms]
-        moved = float(np.linalg.norm(relative[:3, 3][locked[:3]]))
+        moved, turned = _apart_by(facts, relative_pose(*ends_of(subject, facts, motion, frame)))
         moved = max(0.0, moved - _FAST * STEP * max(_speed(motion, *body, frame) for body in bodies))
-        turned = 0.0
-        if all(locked[3:]):
-            turned = float(np.linalg.norm(frames.rotation_vector(relative[:3, :3])))
-        elif locked[3:] == [False, True, True]:
-            turned = math.acos(min(1.0, max(-1.0, float(relative[0, 0]))))
         if moved + turned > worst[0] + worst[1]:
             worst = (moved, turned, frame)
     return worst
@@ -553,10 +594,11 @@ def _causes(
     ends = [body for facts in part.joints if facts.path == path for body in (facts.body0, facts.body1)]
     near = [one for one in (path, *ends) if one in model.prims]
     near += [prim.path for one in near for prim in model.colliders_of(one)] if path in part.bodies else []
+    near += dict.fromkeys(name for one in near for name in model.prims[one].materials if name in model.prims)
     every = [one for one in part.prims(subject.model) if one in model.prims]
     for prims in (near, [one for one in every if one not in near]):
         candidates = opinions.removable(model, prims)[:_HEAL_TRIES]
-        found = opinions.alone(candidates, heals, has_time)
+        found = opinions.without_bindings(model, opinions.alone(candidates, heals, has_time))
         if found:
             return tuple(opinions.cause_alone(model, one) for one in found)
     return ()

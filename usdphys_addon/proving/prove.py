@@ -231,7 +231,7 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
         name: [probe for probe in probes if joints.applies(probe, name) and joints.is_resolved(probe, name)]
         for name in joints.EXPERIMENTS
     }
-    benches = {experiment: joints.bench(subject, own, experiment) for experiment, own in chosen.items() if own}
+    benches = {name: joints.bench(subject, own, name, leans=True) for name, own in chosen.items() if own}
     for engine in engines if benches else ():
         for experiment, motion in _bench_motions(wish, engine, benches, budget):
             words, own, model = joints.EXPERIMENTS[experiment][1], chosen[experiment], benches[experiment]

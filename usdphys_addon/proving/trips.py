@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import frames, mass, matching
+from ..core import frames, mass, matching, paths
 from ..core.errors import UsdPhysError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
@@ -67,11 +67,11 @@ def _one_trip(
     model: PhysicsModel, other: PhysicsModel, name: str, issues: list[Issue], experiment: Experiment, budget: Budget,
     share: float,
 ) -> Iterator[Check]:  # fmt: skip
-    one, other = matching.apart(model), matching.apart(other)
+    one, other = (with_colliders_in_pairs(matching.apart(each)) for each in (model, other))
     moves = matching.matches(one, other)
     other = other.renamed(moves) if moves else other
     one = grounded(one, other)
-    other = rebased(one, with_sides_of(one, other))
+    other = rebased(one, with_sides_of(one, with_pairs_of(one, other)))
     said = Statements(one, other, f"after a round trip through {name}", SECTION, name)
     candidates = opinions.differences(one, other)
     checks = [*_missing(said, experiment), *_parted(said, candidates, experiment, budget, share)]
@@ -157,9 +157,65 @@ def grounded(one: PhysicsModel, other: PhysicsModel) -> PhysicsModel:
 def _filter(model: PhysicsModel, joint: Prim, body: str) -> None:
     """Say of a joint on a body that its two sides do not collide: without the body, the joint does not say it."""
     value: Any = joint.get(usd_physics.Joint)
+    # Not of the prim of the body: other bodies may be below it.
+    own = tuple(prim.path for prim in model.colliders_of(body))
     for path in () if value.collision_enabled else _targets(joint) - {body}:
         said: Any = model.prims[path].get(usd_physics.FilteredPairsAPI) or usd_physics.FilteredPairsAPI()
-        model.prims[path].add(said.copy(filtered_pairs=(*(said.filtered_pairs or ()), body)))
+        model.prims[path].add(said.copy(filtered_pairs=(*(said.filtered_pairs or ()), *own)))
+
+
+def with_colliders_in_pairs(model: PhysicsModel) -> PhysicsModel:
+    """The model with the colliders at and below a prim that is no body in the place of that prim, where it is one of a
+    filtered pair: with other paths, others may be below it."""
+
+    def shapes(path: str) -> tuple[str, ...]:
+        if path in model.bodies or path in model.colliders or path in model.articulations:
+            return (path,)
+        return tuple(one for one in model.colliders if paths.is_at_or_below(one, path)) or (path,)
+
+    result = model.copied()
+    for path, prim in model.having(usd_physics.FilteredPairsAPI).items():
+        said: Any = prim.get(usd_physics.FilteredPairsAPI)
+        others = tuple(dict.fromkeys(one for target in said.filtered_pairs or () for one in shapes(target)))
+        if shapes(path) == (path,) and others == (said.filtered_pairs or ()):
+            continue
+        result.prims[path].schemas.pop("PhysicsFilteredPairsAPI")
+        for owner in shapes(path):
+            _pair(result, owner, others)
+    return result
+
+
+def _pair(model: PhysicsModel, owner: str, others: Iterable[str]) -> None:
+    known: Any = model.prims[owner].get(usd_physics.FilteredPairsAPI) or usd_physics.FilteredPairsAPI()
+    listed = tuple(dict.fromkeys((*(known.filtered_pairs or ()), *others)))
+    model.prims[owner].add(known.copy(filtered_pairs=listed))
+
+
+def with_pairs_of(one: PhysicsModel, other: PhysicsModel) -> PhysicsModel:
+    """The second model with filtered pairs said where the first one says them, and without those that a joint says."""
+    said = {frozenset(pair): pair for pair in _pairs(one)}
+    jointed = set()
+    for prim in other.joints.values():
+        joint: Any = prim.get(usd_physics.Joint)
+        if not joint.collision_enabled and joint.joint_enabled is not False:
+            jointed.add(frozenset(_body_of(other, joint, side) for side in (0, 1)))
+    result = other.copied()
+    for prim in result.prims.values():
+        prim.schemas.pop("PhysicsFilteredPairsAPI", None)
+    found = dict.fromkeys(frozenset(pair) for pair in _pairs(other))
+    found = {pair: None for pair in said if pair in found} | found
+    given = {frozenset(pair): pair for pair in _pairs(other)}
+    for pair in found:
+        owner, target = said.get(pair, given[pair])
+        if (pair in said or pair not in jointed) and owner in result.prims:
+            _pair(result, owner, (target,))
+    return result
+
+
+def _pairs(model: PhysicsModel) -> Iterator[tuple[str, str]]:
+    for path, prim in model.having(usd_physics.FilteredPairsAPI).items():
+        value: Any = prim.get(usd_physics.FilteredPairsAPI)
+        yield from ((path, target) for target in value.filtered_pairs or ())
 
 
 def _targets(prim: Prim) -> set[str]:

@@ -127,12 +127,20 @@ def _colliders(
     path: str, prim: Prim | None, carriers: dict[str, str], carried: dict[str, set[str]],
     articulations: dict[str, set[str]],
 ) -> set[str]:  # fmt: skip
-    """The colliders that a filtered pair refers to by a prim: of an articulation, of a body, or all at or below it."""
+    """The colliders that a filtered pair refers to by a prim: of an articulation, of a body, or all at or below it.
+
+    A body without colliders has none: those below it are of other bodies.
+    """
     if path in articulations:
         return set(chain.from_iterable(carried.get(body, ()) for body in articulations[path]))
-    if prim is not None and path in carried:
-        return carried[path]
+    if prim is not None and (path in carried or _is_body(prim)):
+        return carried.get(path, set())
     return {collider for collider in carriers if paths.is_at_or_below(collider, path)}
+
+
+def _is_body(prim: Prim) -> bool:
+    body = prim.get(usd_physics.RigidBodyAPI)
+    return body is not None and bool(body.resolved("rigid_body_enabled"))
 
 
 def _split(colliders: set[str], carriers: dict[str, str]) -> list[tuple[str, set[str]]]:

@@ -24,13 +24,7 @@ def steps():
         kit.crate(f"Crate{number}", (number * 1.2 - 2.4, -1.0, 0.3), (0.3,) * 3)
     kit.crate("Slider", (-2.0, 1.0, 0.3), (0.3,) * 3).usdphys.rigid_body.velocity = (4.0, 0.0, 0.0)
     kit.crate("Odd", (1.6, 1.2, 0.3), (0.3,) * 3)
-    kit.area().spaces.active.show_region_ui = True
-    view = kit.area().spaces.active.region_3d
-    view.view_location, view.view_distance = (0, 0, 0.3), 9.0
-    kit.open_panel(bpy.types.USDPHYS_PT_beside)
-    kit.open_panel(bpy.types.USDPHYS_PT_prove)
-    yield 0.5
-    kit.region("UI").active_panel_category = "USD Physics"
+    yield from kit.show_sidebar(bpy.types.USDPHYS_PT_beside, bpy.types.USDPHYS_PT_prove)
     settings = bpy.context.window_manager.usdphys_overlay
     settings.compare = settings.confidence = True
     yield 0.3
@@ -62,9 +56,7 @@ def steps():
         yield from kit.key("W", middle.x + middle.width // 2, middle.y + middle.height // 2, shift=True, alt=True)
     yield from kit.until(lambda: operators.asked(session) == row, "it is asked")
     assert "Odd" in session.twins.why(row)[0]
-    with bpy.context.temp_override(window=kit.window(), area=kit.area(), region=kit.region("UI")):
-        for _ in range(24):
-            bpy.ops.view2d.scroll_down(deltay=40)
+    kit.scroll_sidebar_down()
     yield 0.4
     kit.shot("1-both")
     theme(light=True)

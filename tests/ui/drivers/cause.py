@@ -52,9 +52,7 @@ def cause(operators):
     told = operators.found(session)
     assert told[0].startswith("Odd parts") and "newton:velocityLimit of Rail" in told[0], told
     print("CAUSE:", " ".join(told))
-    with bpy.context.temp_override(window=kit.window(), area=kit.area(), region=kit.region("UI")):
-        for _ in range(24):
-            bpy.ops.view2d.scroll_down(deltay=40)
+    kit.scroll_sidebar_down()
     yield 0.4
     kit.shot("2-found")
     settings.compare = False
@@ -70,13 +68,7 @@ def steps():
     kit.crate("Floor", (0, 0, -0.1), (9, 9, 0.1), moves=False)
     kit.crate("Plain", (-2.0, -1.0, 0.3), (0.3,) * 3)
     lift()
-    kit.area().spaces.active.show_region_ui = True
-    view = kit.area().spaces.active.region_3d
-    view.view_location, view.view_distance = (0, 0, 0.3), 9.0
-    kit.open_panel(bpy.types.USDPHYS_PT_beside)
-    kit.open_panel(bpy.types.USDPHYS_PT_prove)
-    yield 0.5
-    kit.region("UI").active_panel_category = "USD Physics"
+    yield from kit.show_sidebar(bpy.types.USDPHYS_PT_beside, bpy.types.USDPHYS_PT_prove)
     yield from cause(operators)
     proof = bpy.context.window_manager.usdphys_proof
     with kit.in_view():

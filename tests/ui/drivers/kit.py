@@ -82,6 +82,24 @@ def open_panel(panel):
     bpy.utils.register_class(panel)
 
 
+def show_sidebar(*panels, distance=9.0):
+    """Open panels of the tab *USD Physics*, over a view of the middle. A generator, as Blender has to draw between."""
+    area().spaces.active.show_region_ui = True
+    view = area().spaces.active.region_3d
+    view.view_location, view.view_distance = (0, 0, 0.3), distance
+    for panel in panels:
+        open_panel(panel)
+    yield 0.5
+    region("UI").active_panel_category = "USD Physics"
+
+
+def scroll_sidebar_down():
+    """To the end of the sidebar."""
+    with bpy.context.temp_override(window=window(), area=area(), region=region("UI")):
+        for _ in range(24):
+            bpy.ops.view2d.scroll_down(deltay=40)
+
+
 def shot(name):
     """Blender's own screenshot operators give black without a GPU."""
     subprocess.run([*IN_TREE, "import", "-silent", "-window", "root", f"/share/shots/{name}.png"], check=True)
