@@ -447,6 +447,29 @@ def test_a_static_collider_that_is_moved_carries_what_lies_on_it_no_more() -> No
 
 
 @needs_mujoco
+@pytest.mark.parametrize("collides", [True, False])
+@pytest.mark.parametrize("whole", [True, False])
+def test_what_flies_freely_does_not_sleep(collides: bool, whole: bool) -> None:
+    """However slowly it moves or turns. whole: the scene has no gravity, or the body."""
+    file = File(gravity=(0, 0, 0) if whole else (0, 0, -9.81))
+    apis, extra = ([], []) if whole else (["PhysxRigidBodyAPI"], ["bool physxRigidBody:disableGravity = 1"])
+    drift, spin = 4e-4, math.radians(0.04)
+    file.add(file.body("Box", (0, 0, 3), velocity=(drift, 0, 0), spin=(0, 0, spin), collides=collides, mass=2.0,
+                       inertia=(0.4, 0.3, 0.2), apis=apis, extra=extra))  # fmt: skip
+    world = run(world_of(file, engine="mujoco"), 3.0)
+    assert world.positions[0] == pytest.approx((3 * drift, 0, 3), abs=1e-5)
+    assert 2 * world.rotations[0][3] == pytest.approx(3 * spin, rel=0.01)
+
+
+@needs_mujoco
+def test_what_turns_freely_without_a_shape_keeps_its_spin() -> None:
+    file = File(gravity=(0, 0, 0))
+    file.add(file.body("Top", (0, 0, 0), collides=False, mass=2.0, inertia=(0.4, 0.4, 0.2), spin=(0, 0, 2.0)))
+    world = run(world_of(file, engine="mujoco"), 1.0)
+    assert 2 * math.atan2(world.rotations[0][3], world.rotations[0][0]) == pytest.approx(2.0, rel=0.01)
+
+
+@needs_mujoco
 def test_a_body_that_starts_asleep_stays_in_the_air() -> None:
     file = File(METERS)
     world = run(world_of(file.add(file.body("Box", (0, 0, 3), asleep=True)), engine="mujoco"), 1.0)

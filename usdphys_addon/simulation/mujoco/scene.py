@@ -288,6 +288,9 @@ class MujocoScene(WithPreviewShapes):
             root = path if link is None else self._root_of(link)
             if root not in self.kinematic | self._switching:
                 (node if root == path else nodes[root]).sleep = mujoco.mjtSleepPolicy.mjSLEEP_INIT
+        elif link is None and not body.is_kinematic and (not any(self.gravity) or not settings.gravity):
+            # What flies freely does, however slowly.
+            node.sleep = mujoco.mjtSleepPolicy.mjSLEEP_NEVER
         surface = surface_of(body.prim)
         if surface is not None:
             self._runs[path] = surface
@@ -457,6 +460,7 @@ class MujocoScene(WithPreviewShapes):
         except ValueError as error:
             raise EngineError(f"MuJoCo does not take this scene: {error}.") from error
         model = self.model
+        self._measure_turns(nodes)
         # MuJoCo numbers shapes along its trees, whatever the order in which they were added.
         self.surfaces.finish(np.array([model.geom(f"g{row}").id for row in range(len(self.surfaces))], np.int64))
         self.data = mujoco.MjData(model)
@@ -470,6 +474,17 @@ class MujocoScene(WithPreviewShapes):
             closure.find(model)
             if path in self.off:
                 closure.switch(model, self.data, False)
+
+    def _measure_turns(self, nodes: Mapping[str, Any]) -> None:
+        """Give loose bodies without a shape a length, by which it is told how fast they turn: MuJoCo has none for them,
+        and lets them sleep."""
+        model = self.model
+        for path, weight in self._own.items():
+            address = int(model.body_dofadr[model.body(nodes[path].name).id])
+            if address >= 0 and model.jnt_type[model.dof_jntid[address]] == mujoco.mjtJoint.mjJNT_FREE:
+                length = math.sqrt(max(weight.moments) / weight.mass) if weight.mass > 0.0 else 0.0
+                turns = slice(address + 3, address + 6)
+                model.dof_length[turns] = np.maximum(model.dof_length[turns], length)
 
     def _start(self) -> None:
         poses = [body.pose for body in self._bodies]
