@@ -321,6 +321,12 @@ def test_what_is_true_of_the_asset_and_seldom_meant_is_doubtful_told_once_and_no
     assert (found.as_json()["wrong"], found.as_json()["worth_knowing"]) == (0, 1)
 
 
+def test_what_rounding_leaves_of_a_position_is_said_as_nothing() -> None:
+    assert certificate.measure(1e-16, 3) == "0 degrees"
+    assert certificate.measure(-1e-12, 0) == "0 m"
+    assert certificate.measure(0.5, 0) == "0.5 m"
+
+
 @pytest.mark.parametrize(("is_posed", "status"), [(True, "fail"), (False, "doubtful")])
 def test_a_start_outside_of_limits_is_wrong_where_somebody_has_chosen_it(is_posed: bool, status: str) -> None:
     file = File(METERS)
