@@ -8,6 +8,7 @@ import pytest
 from pxr import Gf, Usd, UsdGeom, UsdPhysics, Vt
 from usdphys_ext.usdphys_addon.core import cavity, overlap, validate
 from usdphys_ext.usdphys_addon.core.model import Mesh, Prim
+from usdphys_ext.usdphys_addon.core.rules import colliders
 from usdphys_ext.usdphys_addon.usd.read import read_stage
 
 
@@ -112,6 +113,15 @@ def test_equal_meshes_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> Non
         body(stage, f"/Cup{number}", (3.0 * number, 0, 0))
         mesh(stage, f"/Cup{number}/Shape", CUP, "convexHull")
     assert len(found(stage, "HullFillsHollow")) == 20 and len(calls) == 1
+
+
+def test_a_mesh_that_is_too_large_is_left_out_and_no_other_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(colliders, "MOST_FACES", len(CUP.triangles))
+    stage = stage_of()
+    for number, made in enumerate((ring(1.0, 0.3), CUP, lathe([(AXIS, 0), (1, 0), (1, 2.5)], 64), CUP)):
+        body(stage, f"/Body{number}", (3.0 * number, 0, 0))
+        mesh(stage, f"/Body{number}/Shape", made, "convexHull")
+    assert [issue.path for issue in found(stage, "HullFillsHollow")] == ["/Body1/Shape", "/Body3/Shape"]
 
 
 @pytest.mark.parametrize(("place", "expected"), [((0, 0, 0), 0), ((0, 0, 0.9), 0), ((0, 0, 4.0), 1)])

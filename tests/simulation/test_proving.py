@@ -284,6 +284,20 @@ def test_friction_may_yield_a_little_to_the_load_that_it_holds() -> None:
         assert joints.judged(probe, "swing", "mujoco", model, moved).is_kept == is_kept
 
 
+def test_a_joint_that_is_put_to_sleep_while_it_is_slow_is_compared_until_then() -> None:
+    """It would fall away from its balance later: an engine that finds it at rest does not lose a number."""
+    subject, probe = hinge(apis=["NewtonJointAPI"], lines=["float newton:damping = 20"])
+    model = joints.bench(subject, [probe], "swing", leans=True)
+    motion = runs.simulated(model, 1.0)
+    found = joints.answer(probe, joints.terms_of(probe, model, "swing"), 1.0)
+    assert 0.001 < abs(found[-1]) < 0.01
+    for faster, is_kept in ((1.0, True), (100.0, False)):
+        turns = faster * np.where(np.arange(len(found)) < 20, found, found[20])
+        turned = [frames.turn_by(np.array((0.0, 0.0, turn))) for turn in turns]
+        stopped = replace(motion, rotations=np.array(turned)[:, None], memo={})
+        assert joints.judged(probe, "swing", "preview", model, stopped).is_kept == is_kept
+
+
 # --------------------------------------------------------------------------- wrong, and worth knowing
 
 
@@ -305,6 +319,12 @@ def test_what_is_true_of_the_asset_and_seldom_meant_is_doubtful_told_once_and_no
     assert found.headline == "nothing wrong, 1 worth knowing"
     assert ": doubtful: nothing wrong, 1 worth knowing; " in found.summary()
     assert (found.as_json()["wrong"], found.as_json()["worth_knowing"]) == (0, 1)
+
+
+def test_what_rounding_leaves_of_a_position_is_said_as_nothing() -> None:
+    assert certificate.measure(1e-16, 3) == "0 degrees"
+    assert certificate.measure(-1e-12, 0) == "0 m"
+    assert certificate.measure(0.5, 0) == "0.5 m"
 
 
 @pytest.mark.parametrize(("is_posed", "status"), [(True, "fail"), (False, "doubtful")])

@@ -32,27 +32,34 @@ def pyramids(points: Floats, triangles: Any, *, signed: bool) -> Shape | None:
 
     signed: count pyramids on faces that look inwards as holes. MuJoCo's "exact" does, its "legacy" does not.
     """
-    corners = points[triangles]
-    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2.0
-    if not len(corners) or areas.sum() <= 0.0:
+    a, b, c = (points[column] for column in np.asarray(triangles).reshape(-1, 3).T)
+    normals = _cross(b - a, c - a)
+    areas = np.sqrt((normals * normals).sum(axis=1)) / 2.0
+    if not len(areas) or areas.sum() <= 0.0:
         return None
-    middle = areas @ corners.mean(axis=1) / areas.sum()
-    center = np.zeros(3)
+    middle = areas @ (a + b + c) / (3.0 * areas.sum())
     # MuJoCo takes the centre from pyramids on the middle of the faces, and the rest from pyramids on that centre.
     for last in (False, True):
-        a, b, c = np.moveaxis(corners - middle, 1, 0)
-        volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
+        sides = a - middle, b - middle, c - middle
+        volumes = (sides[0] * normals).sum(axis=1) / 6.0
         if not signed:
             volumes = np.abs(volumes)
         volume = float(volumes.sum())
         if abs(volume) < 1e-15:
             return None
-        total = a + b + c
+        total = sides[0] + sides[1] + sides[2]
         if not last:
-            middle = center = middle + volumes @ total / (4.0 * volume)
-    moments = sum(np.einsum("i,ij,ik->jk", volumes, side, side) for side in (a, b, c, total))
+            middle = middle + volumes @ total / (4.0 * volume)
+    moments = sum((side * volumes[:, None]).T @ side for side in (*sides, total))
     spread = moments / (20.0 * volume)
-    return Shape(abs(volume), center, abs(volume) * (np.trace(spread) * np.eye(3) - spread))
+    return Shape(abs(volume), middle, abs(volume) * (np.trace(spread) * np.eye(3) - spread))
+
+
+def _cross(one: Floats, other: Floats) -> Floats:
+    """Cross products of rows (n, 3); twice as fast as `np.cross`."""
+    x, y, z = one.T
+    u, v, w = other.T
+    return np.stack((y * w - z * v, z * u - x * w, x * v - y * u), axis=1)
 
 
 def shell(points: Floats, triangles: Any) -> Shape | None:

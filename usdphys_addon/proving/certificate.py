@@ -126,6 +126,7 @@ class Certificate:
 
 def measure(value: float, axis: int) -> str:
     """A position of a joint in words. value: m or rad. axis: of its degree of freedom; from 3 on it turns."""
+    value = 0.0 if abs(value) < 1e-9 else value  # what is left by rounding
     return f"{math.degrees(value):.4g} degrees" if axis >= 3 else f"{value:.4g} m"
 
 

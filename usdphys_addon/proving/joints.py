@@ -66,6 +66,8 @@ _UNASKED = {
 #: s: friction that holds a load may yield, so many m/s for each m/s2 that it holds back. Solvers whose friction is a
 #: soft constraint need it: 1 ms in MuJoCo, as it is by default.
 _YIELDING = 2e-3
+#: rad/s or m/s: what is slower may be put to sleep by an engine, and is compared until then.
+_RESTING = 0.02
 #: Seconds in which a drive has to arrive.
 PATIENCE = 5.0
 
@@ -552,7 +554,7 @@ def _error(wanted: Floats, got: Floats, first: float, yielded: float) -> tuple[f
 
     first: speed at the start. yielded: with which friction may yield.
     """
-    count = min(len(wanted), len(got))
+    count = _awake(wanted, got)
     ways = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(wanted[:count])))])
     # An engine may be a frame behind, and later or earlier by a part of the time.
     speeds = np.maximum.accumulate(np.abs(np.gradient(wanted[:count])))
@@ -562,6 +564,15 @@ def _error(wanted: Floats, got: Floats, first: float, yielded: float) -> tuple[f
     share = np.where(np.isfinite(share), share, np.inf)
     late = np.flatnonzero(share > 1.0)
     return float(share.max()), float(late[0]) * STEP if len(late) else 0.0
+
+
+def _awake(wanted: Floats, got: Floats) -> int:
+    """Number of frames until a joint is put to sleep that is as slow as that; all, where none is."""
+    count = min(len(wanted), len(got))
+    moves = np.flatnonzero(np.diff(got[:count]) != 0.0)
+    last = int(moves[-1]) + 1 if len(moves) else 0
+    is_slow = 1 < last < count - 1 and abs(float(wanted[last] - wanted[last - 1])) < _RESTING * STEP
+    return last + 1 if is_slow else count
 
 
 def arrives(probe: Probe, terms: Terms) -> bool:

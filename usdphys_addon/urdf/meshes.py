@@ -116,16 +116,21 @@ def welded(corners: NDArray[np.float32]) -> tuple[Ints, Ints]:
     # Sorting one number of each is six times faster than sorting three; two places of one number are looked for below.
     x, y, z = (bits[:, axis].astype(np.uint64) * factor for axis, factor in enumerate(MIXERS))
     mixed = (x ^ y) * MIXERS[2] + z
-    order = np.argsort(mixed)
-    mixed = mixed[order]
+    # With the number of the corner in the last bits, a sort does what a sort of indices does in several times the time.
+    count = len(bits)
+    last = np.uint64((count - 1).bit_length())
+    mixed = (mixed >> last << last) | np.arange(count, dtype=np.uint64)
+    mixed.sort()
+    order = (mixed & ((np.uint64(1) << last) - np.uint64(1))).astype(np.int64)
+    mixed >>= last
     is_new = np.append(True, mixed[1:] != mixed[:-1])
-    first = np.minimum.reduceat(order, np.flatnonzero(is_new))
-    by_place = np.argsort(first)
-    rank = np.empty(len(first), np.int64)
-    rank[by_place] = np.arange(len(first))
-    point = np.empty(len(bits), np.int64)
-    point[order] = rank[np.cumsum(is_new) - 1]
-    first = first[by_place]
+    starts = order[is_new]  # the first corner of each place
+    is_first = np.zeros(count, bool)
+    is_first[starts] = True
+    rank = np.cumsum(is_first) - 1
+    point = np.empty(count, np.int64)
+    point[order] = rank[starts][np.cumsum(is_new) - 1]
+    first = np.flatnonzero(is_first)
     if not np.array_equal(bits[first[point]], bits):
         _, first, point = np.unique(bits, axis=0, return_index=True, return_inverse=True)
     return first, point.reshape(-1)

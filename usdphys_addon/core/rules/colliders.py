@@ -21,7 +21,7 @@ TRIANGLES = ("none", "meshSimplification")
 #: corners, where bounding spheres and boxes of all simulators are alike.
 OFF_CENTRE, OFF_CORNER = 0.01, 0.05
 #: Different meshes, and triangles of them, in which hollows are looked for.
-_MOST_MESHES, _MOST_FACES = 300, 2_000_000
+MOST_MESHES, MOST_FACES = 300, 2_000_000
 
 
 @rule("ColliderNonUniformScale")
@@ -126,9 +126,10 @@ def hollow_steps(facts: Facts, found: list[tuple[Prim, float]]) -> Iterator[None
             continue
         key = (*mesh.points.shape, *mesh.triangles.shape, hash(np.round(mesh.points, 7).tobytes()))
         if key not in known:
+            if faces + len(mesh.triangles) > MOST_FACES or len(known) >= MOST_MESHES:
+                yield  # those that are known, or small, are still to come
+                continue
             faces += len(mesh.triangles)
-            if faces > _MOST_FACES or len(known) >= _MOST_MESHES:
-                return
             steps = cavity.radius_steps(mesh)
             while True:
                 try:
