@@ -59,6 +59,8 @@ _DOTS = {
     value_keys.DRIVEN: "DECORATE_DRIVER", "": "BLANK1",
 }  # fmt: skip
 _DIFFERS = "\N{NOT EQUAL TO}"
+#: In place of a value that is not computed yet.
+_UNKNOWN = "\N{HORIZONTAL ELLIPSIS}"
 
 
 class _Rows:
@@ -82,7 +84,14 @@ class _Rows:
             label = f"{label} {_DIFFERS}"
         row = layout.row(align=True)
         fits = fitting.text_width(label) <= fitting.label_room(declared.type, self.room, is_split=True)
-        if fits and not search:
+        if selection.is_unknown(name):
+            # The field would say 0, which is a value.
+            split = row.split(factor=0.4, align=True)
+            names = split.row()
+            names.alignment = "RIGHT"
+            names.label(text=label, translate=False)
+            split.label(text=_UNKNOWN, translate=False)
+        elif fits and not search:
             row.prop(self.values, name, text=label, translate=False)
         else:
             fitting.prop(row.column(), self.values, name, text=label, taken=_BUTTON, **search)

@@ -188,6 +188,40 @@ def test_a_cache_is_deleted_with_its_markers_and_the_file_is_small_again(tmp_pat
     assert bpy.ops.usdphys.preview_delete_cache() == {"CANCELLED"}
 
 
+@pytest.mark.parametrize("is_reopened", [False, True])
+def test_a_joint_is_marked_as_broken_from_the_frame_on_in_which_it_broke(is_reopened, tmp_path):
+    """In frames that were simulated before and in a cache, at the place that the body has in the frame."""
+    crate = scenes.solid("Crate", shape="AUTO", location=(0, 0, 50.0))
+    crate.usdphys.mass.is_applied, crate.usdphys.mass.mass = True, 1.0
+    pusher = scenes.solid("Pusher", shape="AUTO", location=(0, 0, 20.0))
+    pusher.usdphys.rigid_body.kinematic_enabled = True
+    for frame, z in ((1, 20.0), (LAST, 49.5)):
+        pusher.location.z = z
+        pusher.keyframe_insert("location", frame=frame)
+    scenes.add_joint("Thread", "FIXED", crate, None, location=(0, 0, 50)).usdphys.joint.break_force = 20.0
+    bpy.context.view_layer.update()
+    if is_reopened:
+        cache()
+        reopened(tmp_path)
+        leader = shown()
+        assert leader.has_kept
+    else:
+        preview_guard.start(bpy.context, with_timeline=True)
+        leader = preview_guard.timeline()
+    found = {}
+    for frame in (*range(1, LAST + 1), 3, LAST, 5):
+        bpy.context.scene.frame_set(frame)
+        marked = leader.session.broken_places
+        found.setdefault(frame, []).append(len(marked))
+        if marked:
+            place = bpy.data.objects["Crate"].matrix_world.translation
+            assert marked[0].place == pytest.approx(tuple(place), abs=1e-3)
+    first = min(frame for frame, counts in found.items() if counts[0])
+    assert 5 < first < LAST
+    assert all(set(counts) == {int(frame >= first)} for frame, counts in found.items())
+    preview_guard.stop()
+
+
 def test_a_damaged_cache_is_none(tmp_path):
     world()
     cache()

@@ -63,6 +63,7 @@ def test_each_role_has_its_button_and_its_rows():
         (ground, "Static", ["collider_shape", "surface", "friction", "bounce", "group"]), (bare, "None", []),
     ):  # fmt: skip
         scenes.select(obj)
+        compute()
         assert pressed() == [text]
         assert rows() == wanted
     scenes.select()
@@ -174,6 +175,20 @@ def test_the_dot_keys_the_value_of_each_selected_object_and_takes_the_key_back()
     key(name)
     curves = [value_keys.curves_by_path(hinge)[path][0] for hinge in hinges]
     assert [[point.co.x for point in curve.keyframe_points] for curve in curves] == [[1.0], [1.0]]
+
+
+def test_a_mass_that_is_not_computed_yet_is_no_zero():
+    """Its place has dots until it is there; a typed one is there at once."""
+    crate, other = scenes.solid("Crate"), scenes.solid("Other")
+    other.usdphys.mass.is_applied, other.usdphys.mass.mass = True, 3.0
+    scenes.select(crate)
+    before = rows()
+    assert "mass" not in before and "friction" in before
+    assert "\N{HORIZONTAL ELLIPSIS}" in box().labels() and "mass" in dots()
+    compute()
+    assert rows() == ["mass", *before] and "\N{HORIZONTAL ELLIPSIS}" not in box().labels()
+    scenes.select(other)
+    assert "mass" in rows()
 
 
 def test_a_computed_mass_is_keyed_as_it_is():

@@ -10,6 +10,7 @@ import sys
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import bpy
 import numpy as np
@@ -19,7 +20,9 @@ from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import SI
+from usdphys_ext.usdphys_addon.core.validate import validate
 from usdphys_ext.usdphys_addon.exchange import urdf_export, urdf_import, usd_export, usd_import
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.urdf import meshes, packages, read
 from usdphys_ext.usdphys_addon.usd import importable, robot_files
 
@@ -711,15 +714,35 @@ def test_an_image_of_light_goes_along(tmp_path, kind, options) -> None:
 
 
 def test_the_gravity_of_blenders_scene_counts_for_an_imported_robot_as_it_is_shown(urdf):
-    """Without a change the file has no physics scene, and is written back without one."""
     bpy.ops.usdphys.import_urdf(filepath=str(urdf))
-    assert scenes.read_model().scenes == {}
+    (scene,) = scenes.read_model().scenes.values()
+    assert list(scene.schemas["PhysicsScene"].authored()) == []
     bpy.context.scene.gravity = (0, 0, -1.62)
     (scene,) = scenes.read_model().scenes.values()
     assert scene.schemas["PhysicsScene"].gravity_magnitude == pytest.approx(1.62)
     bpy.context.scene.use_gravity = False
     (scene,) = scenes.read_model().scenes.values()
     assert scene.schemas["PhysicsScene"].gravity_magnitude == 0.0
+
+
+def test_nothing_says_that_the_scene_of_an_imported_robot_has_no_physics_scene(urdf, tmp_path):
+    """A URDF cannot have one: that of Blender's scene is checked, simulated and exported. The URDF stays as it is."""
+    from pxr import Usd
+
+    bpy.ops.usdphys.import_urdf(filepath=str(urdf))
+    assert "NoScene" not in {issue.code for issue in validate(scenes.read_model())}
+    preview_guard.start(bpy.context)
+    assert "SceneMissing" not in {notice.code for notice in preview_guard.current().notices}
+    preview_guard.stop()
+    bpy.ops.usdphys.export_usd(filepath=str(tmp_path / "robot.usda"))
+    stage = Usd.Stage.Open(str(tmp_path / "robot.usda"))
+    assert [prim.GetTypeName() for prim in stage.Traverse()].count("PhysicsScene") == 1
+    bpy.ops.usdphys.export_urdf(filepath=str(tmp_path / "again.urdf"))
+    joints = [
+        [(joint.get("name"), joint.get("type")) for joint in ElementTree.parse(file).getroot().iter("joint")]
+        for file in (urdf, tmp_path / "again.urdf")
+    ]
+    assert joints[0] == joints[1]
 
 
 def dropped(file, given=(), asks=False):

@@ -20,6 +20,7 @@ from ..core.model import Prim
 from ..core.prototypes import SharedSchemas
 from ..core.schemas import usd_physics
 from ..core.steps import Steps, finished
+from ..system.files import ROBOT_SUFFIXES
 from . import animated, cable_read, group_read, joint_read, material_read, props, vendor_rows
 from .authored_poses import moved_by_bullet
 from .collider_read import ColliderReader
@@ -241,9 +242,11 @@ class SceneReader:
             prim.add(self.context.properties.read(item, usd_physics.PhysicsScene))
             vendor_rows.read_vendor(self.context, item, prim, "scene")
         gravity = animated.gravity_of(self.context.scene, self.context.meters)
-        # A file that had no physics scene is written back without one, unless Blender's scene has a gravity of its own.
+        # A USD file that had no physics scene is written back without one, unless Blender's scene has a gravity of its
+        # own. The files of robots cannot have one, so a scene that they were imported into gives its own.
         is_edited = gravity.gravity_magnitude is not None
-        if not self.context.scene_paths and (is_edited or not self.context.scene.usdphys.source.filepath):
+        source = str(self.context.scene.usdphys.source.filepath).lower()
+        if not self.context.scene_paths and (is_edited or not source or source.endswith(ROBOT_SUFFIXES)):
             path = self.context.made_path("PhysicsScene", "physics scene")
             self.context.model.add(Prim(path, "PhysicsScene", is_xformable=False)).add(gravity)
             self.context.animated.note_gravity(self.context.scene, gravity)

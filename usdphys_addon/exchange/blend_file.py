@@ -17,7 +17,7 @@ from ..bridge.stored import handlers
 from ..core.errors import InputError, OutputError
 from ..core.validate import Issue
 from ..system import blend_parts
-from ..system.files import SDF_SUFFIXES, is_endless, regular, replacing
+from ..system.files import ROBOT_SUFFIXES, is_endless, regular, replacing
 from . import image_files, kept_layers
 
 
@@ -111,7 +111,7 @@ def refuse_own_files(target: Path) -> Path:
 
 def is_robot(scene: Scene) -> bool:
     """Whether a scene was imported from a URDF or an SDF."""
-    return str(scene.usdphys.source.filepath).lower().endswith((".urdf", ".xacro", *SDF_SUFFIXES))
+    return str(scene.usdphys.source.filepath).lower().endswith(ROBOT_SUFFIXES)
 
 
 def save_blend(file: str) -> None:

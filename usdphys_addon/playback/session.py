@@ -119,6 +119,8 @@ class PreviewSession:
         self._frequency = frequency
         #: Seconds to show in place of the time of the world; None for that.
         self.time_shown: float | None = None
+        #: The joints that are broken in the frame that is shown; None for those of the world.
+        self.broken_shown: tuple[str, ...] | None = None
         time_step = 1.0 / (frequency or scene.usdphys.preview.frequency)
         reading = yield from part(scene_read.read_steps(context.evaluated_depsgraph_get()), 0.0, _READ)
         if self._only:
@@ -189,8 +191,12 @@ class PreviewSession:
 
     @property
     def notices(self) -> list[Issue]:
-        """Issues about physics that the preview simulates differently or does not show."""
-        return [*self.issues, *self.shown.moved_by_others, *self.world.notices]
+        """Issues about physics that the preview simulates differently or does not show.
+
+        Without a physics scene the gravity is that of Blender's scene, which Blender shows: no notice says so.
+        """
+        own = (notice for notice in self.world.notices if notice.code != "SceneMissing")
+        return [*self.issues, *self.shown.moved_by_others, *own]
 
     @property
     def scene(self) -> Any:
@@ -441,11 +447,16 @@ class PreviewSession:
         return 1.0 if dof == "angular" or dof.startswith("rot") else self.meters
 
     @property
+    def broken_joints(self) -> tuple[str, ...]:
+        """Paths of the joints that are broken in what is shown: the world, or a frame that the timeline has kept."""
+        return self.world.broken_joints if self.broken_shown is None else self.broken_shown
+
+    @property
     def broken_places(self) -> list[Break]:
         """The broken joints, for drawing."""
         return [
             Break(place / self.meters, [end / self.meters for end in ends], size / self.meters)
-            for place, ends, size in map(self.world.joint_ends, self.world.broken_joints)
+            for place, ends, size in map(self.world.joint_ends, self.broken_joints)
         ]
 
     @property

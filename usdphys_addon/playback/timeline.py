@@ -273,6 +273,7 @@ class Timeline:
         else:
             self._show_front()
         self.shown = frame
+        self.session.broken_shown = self._frames[frame].broken
         self.session.time_shown = (frame - self.start) / self._rate
         self.session.show_all(context)
 

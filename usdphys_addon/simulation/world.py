@@ -709,15 +709,20 @@ class World:
         return freedom.low, freedom.high
 
     def joint_ends(self, path: str) -> tuple[Floats, list[Floats], float]:
-        """(position of joint frame 0, centres of mass, (3,) each, larger distance from frame to centre); m, world."""
+        """(position of joint frame 0, centres of mass, (3,) each, larger distance from frame to centre); m, world.
+
+        Of the poses in `positions` and `rotations`, which may be those of a frame that was simulated before.
+        """
         engine, facts = self._joints[path]
-        ends, arms = [], [0.0]
+        ends, arms, place = [], [0.0], facts.frame0[:3, 3]
+        if facts.body0:
+            place = self._point(self._index[facts.body0], place)
         for body, frame in ((facts.body0, facts.frame0), (facts.body1, facts.frame1)):
             if body:
                 center = engine.weights[body].center if body in engine.weights else (0.0, 0.0, 0.0)
                 ends.append(self._point(self._index[body], center))
                 arms.append(float(np.linalg.norm(frame[:3, 3] - center)))
-        return engine.joint_frames(path)[0][:3, 3], ends, max(arms)
+        return place, ends, max(arms)
 
     def is_reduced(self, path: str) -> bool:
         """True for a joint that is simulated in reduced coordinates."""

@@ -20,6 +20,8 @@ from ..core.errors import InputError, OutputError
 
 USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 SDF_SUFFIXES = (".sdf", ".world")
+#: Of files that describe a robot and nothing of the world that it is in.
+ROBOT_SUFFIXES = (".urdf", ".xacro", *SDF_SUFFIXES)
 #: Age in seconds from which a temporary file is one that a killed run has left.
 ABANDONED = 3600.0
 #: The same for the temporary files of the system, which nothing but its age tells from those of a run at work.

@@ -48,7 +48,7 @@ def _draw() -> None:
         return
     from . import draw_data
 
-    if session.world.broken_joints and (settings is None or settings.broken):
+    if session.broken_joints and (settings is None or settings.broken):
         _draw_lines(draw_data.broken_joints(session.broken_places))
     if session.grabs:
         _draw_lines(draw_data.grab_lines(session.grabs), GRABBED)

@@ -81,6 +81,11 @@ def shown(name: str) -> Any:
     return value.read(obj)
 
 
+def is_unknown(name: str) -> bool:
+    """True while a value of the active object that is computed is not there yet, or cannot be computed."""
+    return name in _COMPUTED and shown(name) is None
+
+
 def any_of(value: Any) -> bool:
     return any(value) if isinstance(value, tuple) else bool(value)
 
