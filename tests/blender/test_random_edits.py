@@ -153,6 +153,16 @@ def test_a_joint_of_a_sheared_body_points_where_it_did(tmp_path, name):
     assert random_edits.faults(tmp_path, ("gltf",)) == []
 
 
+@pytest.mark.parametrize("name", ["Shape", "Copies"])
+def test_what_is_turned_within_an_uneven_scale_keeps_its_place_in_gltf(tmp_path, name):
+    child, parent = bpy.data.objects[name], bpy.data.objects["Box"]
+    place = child.matrix_world.copy()
+    child.parent, child.matrix_parent_inverse = parent, parent.matrix_world.inverted()
+    child.matrix_world = place
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path, ("gltf",)) == []
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_two_operations_at_random_are_in_the_files(tmp_path, seed):
     edits = random_edits.Edits(seed)

@@ -119,3 +119,15 @@ def test_files_that_cannot_be_read(tmp_path, capsys):
         assert other in line
     assert cli.main(["diff", str(tmp_path / "a.usda"), str(tmp_path / "a.usda"), "--base", "free"]) == 2
     assert "--base" in capsys.readouterr().err
+
+
+def test_textconv_of_git_says_the_same_of_files_whose_physics_are_the_same(tmp_path, capsys):
+    texts = []
+    for folder, comment in (("git-blob-Uzj4wS", ""), ("git-blob-a1b2c3", "# looked over\n")):
+        (tmp_path / folder).mkdir()
+        file = tmp_path / folder / "door.usda"
+        file.write_text(SCENE.format(meters=1, x=0, length=1) + comment)
+        assert cli.main(["inspect", str(file)]) == 0
+        texts.append(capsys.readouterr().out)
+    assert texts[0].startswith("door.usda\n")
+    assert texts[0] == texts[1]

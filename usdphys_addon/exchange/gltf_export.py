@@ -192,6 +192,8 @@ class GltfExport:
                 document.save(file)
             return
         before = len(document.nodes)
+        for watched in wanted:
+            _put_sheared_in_place(document, watched, unit_length(bpy.context.scene) if is_scaled else 1.0)
         written = Written()
         is_kept = self.options.keeps_usd and len(wanted) == 1 and not self.options.is_flat
         options = replace(self.options, keeps_usd=is_kept)
@@ -231,6 +233,44 @@ class GltfExport:
             document.put_below(index, above)
             document.place(index, np.asarray(np.linalg.solve(document.world(above), turned), float))
         document.nodes[index]["name"] = f"{name}_{'camera' if 'camera' in document.nodes[index] else 'light'}"
+
+
+def _put_sheared_in_place(document: Document, watched: _Watched, meters: float) -> None:
+    """Put nodes where Blender shows their objects that are turned within an uneven scale of their parents.
+
+    A node holds translation, rotation and scale, so Blender's exporter writes a place that is only near. A node between
+    takes the scale out. Joints are left to the writer, which places their frames. meters: length of a Blender unit in
+    the file.
+    """
+    others = {*watched.lenses, *watched.reading.model.joints}
+    held = [
+        (one.path, one.parent.matrix, one.matrix) for one in watched.reading.placements
+        if one.parent is not None and one.path in watched.nodes and one.path not in others
+    ]  # fmt: skip
+    if not held:
+        return
+    placed, *matrices = zip(*held, strict=True)
+    above, own = (np.array(one, float) for one in matrices)
+    known = np.abs(np.linalg.det(above)) > 0.0
+    local = np.linalg.solve(above[known], own[known])[:, :3, :3]
+    lengths = np.linalg.norm(local, axis=1, keepdims=True)
+    axes = local / np.where(lengths, lengths, 1.0)
+    is_sheared = np.abs(np.triu(np.swapaxes(axes, 1, 2) @ axes, 1)).max(axis=(1, 2)) > 1e-4
+    for number in np.flatnonzero(known)[is_sheared]:
+        index = watched.nodes[placed[number]]
+        parent, world = document.parents[index], own[number].copy()
+        world[:3, 3] *= meters
+        if parent is None or index in document.animated() or "skin" in document.nodes[index]:
+            continue
+        holder = document.world(parent)
+        scale = np.abs(frames.scale_of(holder))
+        if frames.is_sheared(world) or frames.is_sheared(holder) or not scale.min() > 0.0:
+            continue
+        document.detach(index)
+        between = document.add_node({"name": f"{document.node_name(index)}_unscaled"}, parent)
+        document.place(between, frames.transform(np.linalg.solve(holder, world)[:3, 3], None, 1.0 / scale))
+        document.put_below(index, between)
+        document.place(index, np.asarray(np.linalg.solve(document.world(between), world), float))
 
 
 def _is_scaled() -> bool:
