@@ -192,7 +192,7 @@ def test_a_lift_rises_as_far_as_it_was_asked(stages):
     check_rest(session)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 304])
 def test_a_vehicle_stands_on_its_wheels(seed):
     random = np.random.default_rng(seed)
     size = float(random.choice((0.1, 1.0, 4.0)))

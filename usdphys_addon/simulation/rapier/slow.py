@@ -4,7 +4,8 @@
 The solver adds the way of each small step to a place in single precision, which is known to 4 micrometres at 60 m from
 the origin. A slide of 6 mm/s, which makes 1.6 micrometres in a small step, stood still there, and one of 20 mm/s went
 27 % less far. So what moves steadily is moved on, or back, by what rounding may have taken or added along its way. What
-is less than the precision of its place is kept for the next step.
+is less than the precision of its place is kept for the next step. What touches something is left to the solver, which
+corrects places there: idle cars on balls began to roll.
 """
 
 from __future__ import annotations

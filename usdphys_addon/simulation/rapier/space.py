@@ -25,6 +25,7 @@ from ...core.frames import Matrix
 from ...core.model import Prim
 from ...core.paths import inside_each
 from ...core.schema import Vector
+from ...core.ties import Ties
 from .. import ball_rows
 from ..engine import Engine, JointPose, Setup, Step
 from ..hanging import hand_mass, hanging
@@ -210,7 +211,7 @@ class SolverSpace(Engine):
         #: be moved on.
         self._fast_until = np.zeros(len(self.paths), np.int64)
         self._may_be_held_back = np.full(len(self.paths), self._has_seams())
-        #: Bodies that only joints hold, or nothing; of these the rows that are slow; and what is kept of their ways.
+        #: Bodies that joints hold in place, or that nothing pulls; the slow rows of these; what is kept of their ways.
         self._may_be_slow = np.zeros(len(self.paths), bool)
         self._slow_rows: list[int] = []
         self._rests: dict[int, Vector] = {}
@@ -234,13 +235,13 @@ class SolverSpace(Engine):
         self._sizes = lengths
         self._may_be_held_back &= has_weight & (lengths > 0.0)
         self._may_be_held_back[self._rows_among(reduced)] = False
-        joined = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1)}
+        self._tied = Ties()
         if len(self.weights) <= tuning.MOST_SLIDING:
-            chosen = joined - reduced if any(self.gravity) else self.weights.keys() - reduced
-            self._may_be_slow[self._rows_among(chosen)] = True
+            held = self._held_in_place()
+            self._may_be_slow[self._rows_among((held if any(self.gravity) else self.weights.keys()) - reduced)] = True
             self._may_be_slow &= has_weight
-        self._slow_rows = np.flatnonzero(self._may_be_slow).tolist()
-        own_steps = (self.physics.rigid_bodies[self.handles[self.paths[row]]] for row in self._slow_rows)
+        candidates = np.flatnonzero(self._may_be_slow).tolist()
+        own_steps = (self.physics.rigid_bodies[self.handles[self.paths[row]]] for row in candidates)
         #: In a step of the solver, of the one of these bodies that takes most.
         self._small_steps = int(self.physics.integration_parameters.num_solver_iterations)
         self._small_steps += max((body.additional_solver_iterations for body in own_steps), default=0)
@@ -837,11 +838,35 @@ class SolverSpace(Engine):
             self._soften_contacts(rate)
         self._watched = watched
 
+    def _held_in_place(self) -> set[str]:
+        """Bodies from which joints lead to what physics does not move: others do not hover against gravity."""
+        anchored = set()
+        for item in self.constraints:
+            dynamic = [path for path in (item.facts.body0, item.facts.body1) if path in self.weights]
+            if dynamic:
+                self._tied.tie(dynamic)
+            if len(dynamic) == 1:
+                anchored.add(dynamic[0])
+        roots = {self._tied.root(path) for path in anchored}
+        return {path for root, paths in self._tied.groups().items() if root in roots for path in paths}
+
     def _watch_slow(self, positions: NDArray[np.float64], ways: NDArray[np.float64]) -> None:
-        """Look at slow bodies in each step of the solver. positions (n, 3), ways (n,): m, after and in a time step."""
-        if self._may_be_slow.any():
-            small = slow.slow_rows(positions, ways, self._steps * self._small_steps)
-            self._slow_rows = np.flatnonzero(small & self._may_be_slow).tolist()
+        """Look at slow bodies in each step of the solver. positions (n, 3), ways (n,): m, after and in a time step.
+
+        Not at those that touch something, or whose joints lead to one that does: contacts correct places, too.
+        """
+        if not self._may_be_slow.any():
+            return
+        small = slow.slow_rows(positions, ways, self._steps * self._small_steps) & self._may_be_slow
+        rows = np.flatnonzero(small).tolist()
+        if rows:
+            colliders, touching = self.physics.colliders, set()
+            for pair in self.physics.narrow_phase.contact_pairs():
+                if pair.has_any_active_contact:
+                    touching |= {colliders[each].parent for each in (pair.collider1, pair.collider2)}
+            held = {self._tied.root(path) for path in self.weights if self.handles[path] in touching}
+            rows = [row for row in rows if self._tied.root(self.paths[row]) not in held]
+        self._slow_rows = rows
 
     def _has_seams(self) -> bool:
         """True if what does not move has inner edges: a surface of triangles, or several shapes beside each other."""
