@@ -132,7 +132,7 @@ def _has_parted(_context: bpy.types.Context) -> bool:
 
 class USDPHYS_OT_find_cause(InBackground, bpy.types.Operator):
     """Find the attribute that is the cause why the body that was asked about parts from another engine: a process \
-beside Blender takes the opinions of the scene out, one after the other, until both engines move it alike"""
+beside Blender takes the values of the scene out, one after the other, until both engines move it alike"""
 
     bl_idname = "usdphys.find_cause"
     bl_label = "Find Cause"

@@ -16,7 +16,7 @@ from . import needs
 
 
 class USDPHYS_OT_author_computed(bpy.types.Operator):
-    """Author the value computed from the colliders, for all selected bodies; it stays if the colliders change"""
+    """Set the value computed from the colliders, for all selected bodies; it stays if the colliders change"""
 
     bl_idname = "usdphys.author_computed"
     bl_label = "Author Computed Value"

@@ -112,7 +112,7 @@ def made_owner(context: bpy.types.Context, data_path: str) -> Iterator[Any]:
 
 
 class USDPHYS_OT_unset(bpy.types.Operator):
-    """Remove the authored value; the default applies again"""
+    """Clear the value; the default applies again"""
 
     bl_idname = "usdphys.unset"
     bl_label = "Clear"
@@ -130,7 +130,7 @@ class USDPHYS_OT_unset(bpy.types.Operator):
 
 
 class USDPHYS_OT_selection_unset(bpy.types.Operator):
-    """Remove the authored value of all selected objects; the default applies again"""
+    """Clear the value of all selected objects; the default applies again"""
 
     bl_idname = "usdphys.selection_unset"
     bl_label = "Clear"

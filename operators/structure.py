@@ -174,7 +174,7 @@ class USDPHYS_OT_fit_collider(_OnSelection, bpy.types.Operator):
     bl_label = "Fit Colliders"
 
     explicit = BoolProperty(
-        name="Explicit", description="Author the fitted place and size. Off: they are automatic and follow the mesh"
+        name="Explicit", description="Set the fitted place and size. Off: they are automatic and follow the mesh"
     )
     only_active = BoolProperty(
         name="Active Only", description="Only the collider that is active in the list of each object"

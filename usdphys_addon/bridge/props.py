@@ -549,15 +549,15 @@ PreviewProperties = make_group(
         ),
         "air": bpy.props.EnumProperty(
             name="Air and Rolling", items=[(name, *texts) for name, texts in AIRS.items()], default=TARGET,
-            description="What slows down bodies in the preview that author no damping",
+            description="What slows down bodies in the preview that have no damping set",
         ),
         "linear_damping": bpy.props.FloatProperty(
             name="Linear Damping", default=0.0, min=0.0, soft_max=1.0, precision=3,
-            description="Share of its speed that a body loses each second where it authors nothing else (1/s)",
+            description="Share of its speed that a body loses each second where its own damping is not set (1/s)",
         ),
         "angular_damping": bpy.props.FloatProperty(
             name="Angular Damping", default=0.05, min=0.0, soft_max=1.0, precision=3,
-            description="Share of its spin that a body loses each second where it authors nothing else (1/s)",
+            description="Share of its spin that a body loses each second where its own damping is not set (1/s)",
         ),
         "rolling_resistance": bpy.props.FloatProperty(
             name="Rolling Resistance", default=0.01, min=0.0, soft_max=0.2, precision=3,

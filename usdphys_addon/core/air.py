@@ -14,8 +14,8 @@ TARGET, NONE, OWN = "TARGET", "OFF", "OWN"
 CHOICES: dict[str, tuple[str, str]] = {
     TARGET: ("Like the Target Simulator",
              "PhysX, as the only target of the scene, damps the spin of bodies; nothing is damped for other targets"),
-    NONE: ("Off", "Only bodies that author a damping are damped"),
-    OWN: ("Own", "Bodies that author no damping get these values"),
+    NONE: ("Off", "Only bodies with a damping of their own are damped"),
+    OWN: ("Own", "Bodies without a damping of their own get these values"),
 }  # fmt: skip
 
 
