@@ -515,3 +515,9 @@ def test_values_nested_a_thousand_times_are_refused_in_a_sentence(tmp_path, caps
     files = [write(tmp_path, f"{value}.usda", nested(value)) for value in (1, 2, 3)]
     assert cli.main(["merge", *files, "-o", str(tmp_path / "out.usda")]) == 1
     assert "nested too deeply" in capsys.readouterr().err
+
+
+def test_what_both_have_added_behind_an_equal_item_of_another_object_stays():
+    sides = [["PhysicsRigidBodyAPI"], ["PhysicsRigidBodyAPI", "PhysicsMassAPI"], ["PhysicsRigidBodyAPI", "PhysxAPI"]]
+    base, ours, theirs = ([str(item.encode(), "ascii") for item in side] for side in sides)
+    assert merged_list(base, ours, theirs) == ["PhysicsRigidBodyAPI", "PhysicsMassAPI", "PhysxAPI"]

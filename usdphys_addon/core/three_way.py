@@ -73,7 +73,7 @@ def _added_after(anchor: Any, side: Sequence[_Item], order: Sequence[_Item], bas
     for item in side:
         if item in order:
             last = item
-        elif item not in base and last is anchor:
+        elif item not in base and (last is anchor or (MISSING not in (last, anchor) and last == anchor)):
             added.append(item)
     return added
 
