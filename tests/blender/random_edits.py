@@ -14,7 +14,7 @@ from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
 from usdphys_ext.usdphys_addon.exchange import gltf_export, scene_export, usd_export, usd_import
 from usdphys_ext.usdphys_addon.gltf import additions
 
-from pxr import Usd, UsdGeom  # isort: skip
+from pxr import Usd, UsdGeom, UsdSkel  # isort: skip
 
 SOURCE = """#usda 1.0
 (
@@ -540,6 +540,7 @@ def written(file: Path) -> list[tuple[np.ndarray, bool]]:
             points = np.array(UsdGeom.Mesh(prim).GetPointsAttr().Get() or ())
             if not len(points):
                 continue
+            points = points + _shape_offsets(stage, prim, len(points))
             placed = points @ linear.T + world[:3, 3]
             is_exact = prim.GetAttribute("subdivisionScheme").Get() == "none"
             found.append((np.array([placed.min(axis=0), placed.max(axis=0)]), is_exact))
@@ -560,6 +561,22 @@ def written(file: Path) -> list[tuple[np.ndarray, bool]]:
             continue
         found.append((np.array([world[:3, 3] - reach, world[:3, 3] + reach]), False))
     return found
+
+
+def _shape_offsets(stage, prim, count):
+    """(count, 3): by which blend shapes move the points of a mesh, as far as they are on."""
+    moved = np.zeros((count, 3))
+    binding = UsdSkel.BindingAPI(prim)
+    for skeleton in map(stage.GetPrimAtPath, binding.GetSkeletonRel().GetTargets()):
+        for source in map(stage.GetPrimAtPath, UsdSkel.BindingAPI(skeleton).GetAnimationSourceRel().GetTargets()):
+            names = source.GetAttribute("blendShapes").Get() or ()
+            weights = dict(zip(names, source.GetAttribute("blendShapeWeights").Get() or (), strict=False))
+            targets = binding.GetBlendShapeTargetsRel().GetTargets()
+            for name, path in zip(binding.GetBlendShapesAttr().Get() or (), targets, strict=True):
+                shape = UsdSkel.BlendShape(stage.GetPrimAtPath(path))
+                rows = shape.GetPointIndicesAttr().Get() or range(count)
+                moved[list(rows)] += weights.get(name, 0.0) * np.array(shape.GetOffsetsAttr().Get())
+    return moved
 
 
 def lost(file: Path) -> list[str]:

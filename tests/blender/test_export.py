@@ -1043,6 +1043,15 @@ def test_a_body_below_an_uneven_parent_stays_where_it_is(tmp_path, meters, colli
     assert np.abs(model.prims[path].world - wanted).max() < 1e-5 / meters
 
 
+def cube_body(name, parent=None):
+    bpy.ops.mesh.primitive_cube_add()
+    obj = bpy.context.object
+    obj.name, obj.parent = name, parent
+    obj.usdphys.rigid_body.is_applied = True
+    obj.usdphys.colliders.add()
+    return obj
+
+
 @pytest.mark.parametrize("hierarchy", ["nested", "flat", "reset"])
 @pytest.mark.parametrize("root", ["/root", ""])
 def test_skeletons_and_skins_lie_below_a_skel_root_without_which_usd_ignores_them(
@@ -1050,25 +1059,17 @@ def test_skeletons_and_skins_lie_below_a_skel_root_without_which_usd_ignores_the
 ):
     """Blender makes none for an armature that deforms nothing, and a body that is moved leaves its own."""
 
-    def body(name, parent=None):
-        bpy.ops.mesh.primitive_cube_add()
-        obj = bpy.context.object
-        obj.name, obj.parent = name, parent
-        obj.usdphys.rigid_body.is_applied = True
-        obj.usdphys.colliders.add()
-        return obj
-
-    base = body("Base")
+    base = cube_body("Base")
     bpy.ops.object.armature_add()
     rig = bpy.context.object
     rig.name, rig.parent = "Rig", base
-    skin = body("Skin", rig)
+    skin = cube_body("Skin", rig)
     skin.modifiers.new("Armature", "ARMATURE").object = rig
     skin.vertex_groups.new(name="Bone").add(range(8), 1.0, "REPLACE")
     bpy.ops.object.armature_add()
     idle = bpy.context.object
     idle.name = "Idle"
-    face = body("Face", idle)
+    face = cube_body("Face", idle)
     face.shape_key_add(name="Basis")
     face.shape_key_add(name="Smile").data[0].co.x += 1.0
     target = tmp_path / "rig.usda"
@@ -1080,6 +1081,43 @@ def test_skeletons_and_skins_lie_below_a_skel_root_without_which_usd_ignores_the
     assert all(any(prim.GetPath().HasPrefix(path) for path in roots) for prim in bound)
     assert not any(path.HasPrefix(other) for path in roots for other in roots if path != other)
     assert [line for line in validator_errors(target) if "Skel" in line] == []
+
+
+def shape_weights(file):
+    """Of the one animation of blend shapes of a file, which a skeleton is bound to."""
+    stage = Usd.Stage.Open(str(file))
+    (found,) = [prim for prim in stage.Traverse() if prim.GetAttribute("blendShapes").Get()]
+    bound = [prim.GetRelationship("skel:animationSource").GetTargets() for prim in stage.Traverse()]
+    assert [found.GetPath()] in bound
+    names, weights = (found.GetAttribute(each).Get() for each in ("blendShapes", "blendShapeWeights"))
+    return dict(zip(names, weights, strict=True))
+
+
+@pytest.mark.parametrize("native", [False, True])
+@pytest.mark.parametrize("rigged", [False, True])
+def test_shape_keys_are_written_as_far_as_they_are_on(tmp_path, rigged, native):
+    """Blender alone writes no weight at all, and other programs show the first shape."""
+    bpy.ops.object.armature_add()
+    rig = bpy.context.object
+    face = cube_body("Face", rig if rigged else None)
+    cube_body("Other")
+    if rigged:
+        face.modifiers.new("Armature", "ARMATURE").object = rig
+        face.vertex_groups.new(name="Bone").add(range(8), 1.0, "REPLACE")
+    face.shape_key_add(name="Basis")
+    for name, value, is_muted in (("Smile", 0.25, False), ("Frown", 1.0, True), ("Left Eye", 0.75, False)):
+        key = face.shape_key_add(name=name)
+        key.data[0].co.x += 1.0
+        key.value, key.mute = value, is_muted
+    target = tmp_path / "face.usda"
+    if native:
+        bpy.ops.wm.usd_export(filepath=str(target))
+    else:
+        usd_export.export_usd(bpy.context, target, usd_export.ExportOptions())
+    assert shape_weights(target) == {"Smile": 0.25, "Frown": 0.0, "Left_Eye": 0.75}
+    face.show_only_shape_key, face.active_shape_key_index = True, 2
+    usd_export.export_usd(bpy.context, tmp_path / "one.usda", usd_export.ExportOptions())
+    assert shape_weights(tmp_path / "one.usda") == {"Smile": 0.0, "Frown": 1.0, "Left_Eye": 0.0}
 
 
 @pytest.mark.parametrize(("scene_meters", "meters", "up_axis", "turn", "root", "native"), [

@@ -35,7 +35,7 @@ from ..system import faults
 from ..system.collector import gc_paused
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing
-from . import curve_prims, hidden_prims, image_files, materialx, stage_layout, tet_prims
+from . import blend_shapes, curve_prims, hidden_prims, image_files, materialx, stage_layout, tet_prims
 from .blend_file import is_robot, refuse_own_files
 from .hook_calls import handled_by
 from .stage_match import StageMatcher
@@ -378,6 +378,10 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     usd_write.write_units(stage, units)
     animated = [path for path, prim in model.prims.items() if prim.is_animated]
     has_skeletons = bool(len(bpy.data.armatures) or len(bpy.data.shape_keys))
+    if len(bpy.data.shape_keys):
+        blend_shapes.write_weights(
+            stage, {matcher.renames.get(site.path, site.path): site.obj for site in reading.placements}
+        )
     coasting = any(coasting_of(model, prim) is not None for prim in model.bodies.values())
     is_read_last = coasting or has_skeletons or job.converted is not None
     if not (animated or hierarchy != "nested" or is_imported or is_read_last):
