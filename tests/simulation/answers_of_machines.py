@@ -290,6 +290,43 @@ def balances(rng: Random, file: File) -> tuple[float, Judge]:
     return 0.35, judge
 
 
+@answer
+def crosses_tiles(rng: Random, file: File) -> tuple[float, Judge]:
+    """What slides or rolls over a floor of boxes side by side does not find their edges."""
+    kind = rng.choice(("Cube", "Standing", "Sphere"))
+    side, tile, speed = rng.uniform(0.1, 0.5), rng.uniform(0.15, 1.5), rng.uniform(0.5, 4)
+    friction = rng.choice((0.0, rng.uniform(0.05, 0.4)))
+    heading = rng.uniform(0, 360)
+    turn = about("Z", heading)
+    along = turned(turn, (1, 0, 0))
+    file.add(file.material("Stuff", friction))
+    for index in range(math.ceil(9 / tile)):
+        for row in (-0.5, 0.5):
+            middle = turned(turn, ((index + 0.5) * tile - 1, row * 1.5, -0.1))
+            file.add(file.body(f"Tile{index}{'LR'[row > 0]}", middle.tolist(), turn, size=(tile, 1.5, 0.2),
+                               dynamic=False, material=f"{W}/Stuff"))  # fmt: skip
+    rolls = kind == "Sphere"
+    # Velocities are in the space of the body.
+    options = {"velocity": (speed, 0, 0), "spin": (0, 2 * speed / side, 0) if rolls else None}
+    shape, sizes = {"Cube": ("Cube", (side,) * 3), "Standing": ("Cylinder", (side / 2, side))}.get(
+        kind, (kind, (side / 2,))
+    )
+    file.add(file.body("Body", (0, 0, side / 2), turn, mass=rng.uniform(0.1, 50), **options,
+                       geometry=file.shape("Shape", shape, sizes, material=f"{W}/Stuff")))  # fmt: skip
+    brakes = 0.0 if rolls else friction * 9.81
+    seconds = min(6.0 / speed, 3.0)
+    time = min(seconds, speed / brakes) if brakes else seconds
+
+    def judge(run: Run) -> list[Check]:
+        place = run.end("Body") - run.positions[0, run.row("Body")]
+        high = np.abs(run.positions[:, run.row("Body"), 2] - side / 2).max()
+        last = time if brakes and time < seconds else run.times[-1]
+        return [near("way", place @ along, speed * last - brakes * last**2 / 2, 0.02, 0.01),
+                Check("height", float(high), 0.0, 0.003 + 0.005 * side)]  # fmt: skip
+
+    return seconds, judge
+
+
 # --------------------------------------------------------------------------- linkages and rotors
 
 

@@ -55,6 +55,9 @@ FACING, SLID = 0.02, 0.002
 LYING, SAME, TURNED = 0.02, 1e-5, 0.06
 #: Relative to the size of the smaller body: points of a contact that are so near to the axis of their joint are held.
 HELD = 0.01
+#: Relative to the size of a body: as deep below an edge it does not touch the side of a box. A normal with a larger
+#: cosine is that of a face.
+LEDGE, FACE = 2e-3, 0.98
 #: A contact is an impact that comes faster than gravity makes a body in so many steps.
 SLOW_FALLS = 4.0
 _Vector = tuple[float, float, float]
@@ -145,6 +148,9 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         self.rollers: dict[Any, Roller] = {}
         #: Of these, those on which something may rock so slowly that it is not looked at.
         self.lying: set[Any] = set()
+        #: Handles of the static bodies. Their boxes: colliders, poses and half extents; made on first use.
+        self.statics: Collection[Any] = ()
+        self._floors: tuple[list[Any], NDArray[np.float64], NDArray[np.float64]] | None = None
         #: Bodies whose contacts are looked at for how they slide and bounce.
         self._sliding: set[Any] = set(wheels)
         self._gravity: _Vector = (0.0, 0.0, 0.0)
@@ -183,6 +189,10 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         self._sliding = wanted
         self.attach(physics)
 
+    def forget_statics(self) -> None:
+        """A static collider was moved."""
+        self._floors = None
+
     def begin(self, physics: PhysicsWorld) -> None:
         """Before each step of the solver: what is known of bodies is of the last one."""
         self._sides.clear()
@@ -204,6 +214,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         slides = ctx.rigid_body1 in self._sliding or ctx.rigid_body2 in self._sliding
         if slides:
             self._drop_far_sides(ctx)
+            self._drop_ledges(ctx)
         is_lying = slides or ctx.collider1 in self.lying or ctx.collider2 in self.lying
         if is_lying and (ctx.collider1 in self.rollers) is not (ctx.collider2 in self.rollers):
             self._bear_below(ctx)
@@ -261,6 +272,63 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                 point = contacts[number].point2 if is_first else contacts[number].point
                 if _dot(_minus(point.to_tuple(), middle), outside) < 0.0:
                     ctx.remove_solver_contact(number)
+
+    def _drop_ledges(self, ctx: Any) -> None:
+        """Remove points at the edge of a face of a static box that the other body lies on, where that does not end.
+
+        A body sinks into what it lies on by some micrometres. So the solver finds the side or the edge of the next box
+        of a floor before its top, and the body trips, or rolls over a bump.
+        """
+        for handle, body, other, is_first in (
+            (ctx.collider1, ctx.rigid_body1, ctx.rigid_body2, True),
+            (ctx.collider2, ctx.rigid_body2, ctx.rigid_body1, False),
+        ):
+            if other is None or self._body(body)[0] in self.weights or not self._is_of(ctx, handle, _is_box):
+                continue
+            contacts = ctx.solver_contacts
+            if not contacts:
+                return
+            collider = ctx.colliders[handle]
+            half, pose = np.array(collider.shape.as_cuboid().half_extents.to_tuple()), matrix_of(collider.position)
+            turn, place = pose[:3, :3], pose[:3, 3]
+            normal = np.abs(turn.T @ ctx.normal.to_tuple())
+            middle = (ctx.bodies[other].center_of_mass.to_tuple() - place) @ turn
+            level = 1.0 - 1e-4 if self._is_of(ctx, ctx.collider2 if is_first else ctx.collider1, _is_round) else FACE
+            # Of what lies in the middle of a face there are none.
+            beyond = [axis for axis in range(3) if normal[axis] <= level and abs(middle[axis]) >= half[axis]]
+            if not beyond:
+                continue
+            points = np.array([(each.point if is_first else each.point2).to_tuple() for each in contacts])
+            inside = (points - place) @ turn
+            near = LEDGE * self._body(other)[1]
+            for axis in beyond:
+                above = math.copysign(1.0, middle[axis])
+                # The solver adds a corner that is lower where a rim meets an edge.
+                if float(np.median(np.abs(above * inside[:, axis] - half[axis]))) >= near:
+                    continue
+                edges = [each for each in range(3)
+                         if each != axis and (np.abs(inside[:, each]) > half[each] - near).all()]  # fmt: skip
+                if any(self._goes_on(ctx, handle, points.mean(axis=0) + 2.0 * near * (
+                        math.copysign(1.0, inside[0, each]) * turn[:, each] - above * turn[:, axis]), near)
+                       for each in edges):  # fmt: skip
+                    for number in range(len(contacts) - 1, -1, -1):
+                        ctx.remove_solver_contact(number)
+                    return
+
+    def _goes_on(self, ctx: Any, handle: Any, point: NDArray[np.float64], near: float) -> bool:
+        """True if a point is inside of a static box other than one, or where two meet. near: m."""
+        if self._floors is None:
+            found = [(each, ctx.colliders[each]) for body in self.statics for each in ctx.bodies[body].colliders]
+            boxes = [(each, matrix_of(item.position), item.shape.as_cuboid()) for each, item in found
+                     if item.shape.as_cuboid() is not None]  # fmt: skip
+            self._floors = (
+                [each for each, _, _ in boxes], np.array([pose for _, pose, _ in boxes]).reshape(-1, 4, 4),
+                np.array([box.half_extents.to_tuple() for _, _, box in boxes]).reshape(-1, 3),
+            )  # fmt: skip
+        handles, poses, halves = self._floors
+        inside = np.einsum("nji,nj->ni", poses[:, :3, :3], point - poses[:, :3, 3])
+        found = np.flatnonzero((np.abs(inside) < halves + 0.01 * near).all(axis=1)).tolist()
+        return any(handles[number] != handle for number in found)
 
     def _is_of(self, ctx: Any, handle: Any, test: Callable[[Any], bool]) -> bool:
         """A test of the shape of a collider, made once."""
@@ -430,6 +498,14 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
 
 def _has_rim(shape: Any) -> bool:
     return any(made() is not None for made in (shape.as_round_cylinder, shape.as_round_cone, shape.as_cone))
+
+
+def _is_round(shape: Any) -> bool:
+    return shape.as_ball() is not None or shape.as_capsule() is not None
+
+
+def _is_box(shape: Any) -> bool:
+    return shape.as_cuboid() is not None
 
 
 def _is_mesh(shape: Any) -> bool:

@@ -271,6 +271,7 @@ class SolverSpace(Engine):
         self._grip()
         self._hook.rollers = self._rollers(np.flatnonzero(rolls).tolist())
         self._hook.lying = self._lying()
+        self._hook.statics = self.static_handles.values()
         self._hook.pivots = self._pivots()
         self._hook.attach(self.physics)
         self._part_rows()
@@ -1268,6 +1269,7 @@ class SolverSpace(Engine):
         body = self.physics.rigid_bodies[self.static_handles[path]]
         w, x, y, z = rotation.tolist()
         body.position = Isometry3(tuple(position.tolist()), rapier3d.Rotation3(w, x, y, z))
+        self._hook.forget_statics()
 
     def pose_joint(self, pose: JointPose) -> None:
         """Teleport the bodies that a posed joint carries, and set their velocities to zero."""
