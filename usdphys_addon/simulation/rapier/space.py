@@ -840,7 +840,10 @@ class SolverSpace(Engine):
         self._watched = watched
 
     def _held_in_place(self) -> set[str]:
-        """Bodies from which joints lead to what physics does not move: others do not hover against gravity."""
+        """Bodies that joints with what physics does not move hold: others do not hover against gravity.
+
+        Not those on joints with others, whose places the solver sets right: their loads would be wrong.
+        """
         anchored = set()
         for item in self.constraints:
             dynamic = [path for path in (item.facts.body0, item.facts.body1) if path in self.weights]
@@ -848,8 +851,7 @@ class SolverSpace(Engine):
                 self._tied.tie(dynamic)
             if len(dynamic) == 1:
                 anchored.add(dynamic[0])
-        roots = {self._tied.root(path) for path in anchored}
-        return {path for root, paths in self._tied.groups().items() if root in roots for path in paths}
+        return {path for paths in self._tied.groups().values() if len(paths) == 1 for path in paths} & anchored
 
     def _watch_slow(self, positions: NDArray[np.float64], ways: NDArray[np.float64]) -> None:
         """Look at slow bodies in each step of the solver. positions (n, 3), ways (n,): m, after and in a time step.
