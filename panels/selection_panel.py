@@ -86,11 +86,11 @@ class _Rows:
         fits = fitting.text_width(label) <= fitting.label_room(declared.type, self.room, is_split=True)
         if selection.is_unknown(name):
             # The field would say 0, which is a value.
-            split = row.split(factor=0.4, align=True)
-            names = split.row()
-            names.alignment = "RIGHT"
+            parts = row.split(factor=0.4, align=True) if fits else row.column()
+            names = parts.row()
+            names.alignment = "RIGHT" if fits else "LEFT"
             names.label(text=label, translate=False)
-            split.label(text=_UNKNOWN, translate=False)
+            parts.label(text=_UNKNOWN, translate=False)
         elif fits and not search:
             row.prop(self.values, name, text=label, translate=False)
         else:
