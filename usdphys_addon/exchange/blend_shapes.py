@@ -20,7 +20,7 @@ def write_weights(stage: Usd.Stage, objects: Mapping[str, bpy.types.Object]) -> 
 
     values: dict[str, dict[str, float]] = {}
     for prim in stage.TraverseAll():
-        names = prim.GetAttribute("skel:blendShapes").Get() if prim.GetTypeName() == "Mesh" else None
+        names: Any = prim.GetAttribute("skel:blendShapes").Get() if prim.GetTypeName() == "Mesh" else None
         obj = objects.get(paths.nearest(str(prim.GetPath()), objects)) if names else None
         has_keys = obj is not None and getattr(obj.data, "shape_keys", None) is not None
         targets = UsdSkel.BindingAPI(prim).GetSkeletonRel().GetTargets() if has_keys else ()

@@ -327,8 +327,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             )  # fmt: skip
         handles, poses, halves = self._floors
         inside = np.einsum("nji,nj->ni", poses[:, :3, :3], point - poses[:, :3, 3])
-        found = np.flatnonzero((np.abs(inside) < halves + 0.01 * near).all(axis=1)).tolist()
-        return any(handles[number] != handle for number in found)
+        rows = np.flatnonzero((np.abs(inside) < halves + 0.01 * near).all(axis=1)).tolist()
+        return any(handles[row] != handle for row in rows)
 
     def _is_of(self, ctx: Any, handle: Any, test: Callable[[Any], bool]) -> bool:
         """A test of the shape of a collider, made once."""
