@@ -55,9 +55,9 @@ FACING, SLID = 0.02, 0.002
 LYING, SAME, TURNED = 0.02, 1e-5, 0.06
 #: Relative to the size of the smaller body: points of a contact that are so near to the axis of their joint are held.
 HELD = 0.01
-#: Relative to the size of a body: as deep below an edge it does not touch the side of a box. A normal with a larger
-#: cosine is that of a face.
-LEDGE, FACE = 2e-3, 0.98
+#: Relative to the size of a body: as deep below an edge it does not touch the side of a box; and as far is its middle at
+#: least above a face that it lies on. A normal with a larger cosine is that of a face.
+LEDGE, LIES, FACE = 2e-3, 0.1, 0.98
 #: A contact is an impact that comes faster than gravity makes a body in so many steps.
 SLOW_FALLS = 4.0
 _Vector = tuple[float, float, float]
@@ -294,13 +294,16 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             normal = np.abs(turn.T @ ctx.normal.to_tuple())
             middle = (ctx.bodies[other].center_of_mass.to_tuple() - place) @ turn
             level = 1.0 - 1e-4 if self._is_of(ctx, ctx.collider2 if is_first else ctx.collider1, _is_round) else FACE
-            # Of what lies in the middle of a face there are none.
-            beyond = [axis for axis in range(3) if normal[axis] <= level and abs(middle[axis]) >= half[axis]]
+            # A body lies on a face that its middle is well above. Of what lies in the middle of one there is no other.
+            size = self._body(other)[1]
+            beyond = [
+                axis for axis in range(3) if normal[axis] <= level and abs(middle[axis]) > half[axis] + LIES * size
+            ]
             if not beyond:
                 continue
             points = np.array([(each.point if is_first else each.point2).to_tuple() for each in contacts])
             inside = (points - place) @ turn
-            near = LEDGE * self._body(other)[1]
+            near = LEDGE * size
             for axis in beyond:
                 above = math.copysign(1.0, middle[axis])
                 # The solver adds a corner that is lower where a rim meets an edge.
@@ -501,7 +504,7 @@ def _has_rim(shape: Any) -> bool:
 
 
 def _is_round(shape: Any) -> bool:
-    return shape.as_ball() is not None or shape.as_capsule() is not None
+    return shape.as_ball() is not None or shape.as_capsule() is not None or _has_rim(shape)
 
 
 def _is_box(shape: Any) -> bool:
