@@ -55,8 +55,8 @@ FACING, SLID = 0.02, 0.002
 LYING, SAME, TURNED = 0.02, 1e-5, 0.06
 #: Relative to the size of the smaller body: points of a contact that are so near to the axis of their joint are held.
 HELD = 0.01
-#: Relative to the size of a body: as deep below an edge it does not touch the side of a box; and as far is its middle at
-#: least above a face that it lies on. A normal with a larger cosine is that of a face.
+#: Relative to the size of a body: as deep below an edge it does not touch the side of a box, and as far at least its
+#: middle is above a face that it lies on. A normal with a larger cosine is that of a face.
 LEDGE, LIES, FACE = 2e-3, 0.1, 0.98
 #: A contact is an impact that comes faster than gravity makes a body in so many steps.
 SLOW_FALLS = 4.0
