@@ -31,7 +31,9 @@ def write_weights(stage: Usd.Stage, objects: Mapping[str, bpy.types.Object]) -> 
         attribute = animation.GetBlendShapeWeightsAttr()
         if not attribute.GetNumTimeSamples():
             order = animation.GetBlendShapesAttr().Get() or ()
-            attribute.Set(Vt.FloatArray([weights.get(name, 0.0) for name in order]))
+            # Those of a mesh that was not found stay as Blender has written them.
+            written = dict(zip(order, attribute.Get() or (), strict=False))
+            attribute.Set(Vt.FloatArray([weights.get(name, written.get(name, 0.0)) for name in order]))
 
 
 def _animation_of(skeleton: Usd.Prim) -> list[Any]:
