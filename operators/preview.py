@@ -232,22 +232,22 @@ def _hold_timeline() -> None:
             return
 
 
-def _start_in_window() -> None:
-    """Begin in the first window; Blender may have closed the one that played."""
+def _invoke_in_window(operator: Any) -> None:
+    """In the first window, where it can be called; Blender may have closed the one that played."""
     for window in bpy.context.window_manager.windows:
         with bpy.context.temp_override(window=window):
-            if bpy.ops.usdphys.preview_play.poll():  # type: ignore[attr-defined]
-                bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")  # type: ignore[attr-defined]
+            if operator.poll():
+                operator("INVOKE_DEFAULT")
         return
+
+
+def _start_in_window() -> None:
+    _invoke_in_window(bpy.ops.usdphys.preview_play)  # type: ignore[attr-defined]
 
 
 def _show_kept() -> None:
-    """Begin to show the cache in the first window; it may have been shown or deleted meanwhile."""
-    for window in bpy.context.window_manager.windows:
-        with bpy.context.temp_override(window=window):
-            if bpy.ops.usdphys.preview_show_kept.poll():  # type: ignore[attr-defined]
-                bpy.ops.usdphys.preview_show_kept("INVOKE_DEFAULT")  # type: ignore[attr-defined]
-        return
+    """The cache may have been shown or deleted meanwhile."""
+    _invoke_in_window(bpy.ops.usdphys.preview_show_kept)  # type: ignore[attr-defined]
 
 
 def _show_kept_soon() -> None:

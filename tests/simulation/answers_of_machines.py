@@ -8,8 +8,20 @@ from random import Random
 
 import numpy as np
 
-from .answers import Check, Judge, Run, W, answer, at, near, rk4, turned
+from .answers import Check, Floats, Judge, Run, W, answer, at, near, rk4, turned
 from .author import DEGREE, IDENTITY, File, about, block
+
+
+def swings_as(states: Floats, seconds: float, name: str, start: float, tolerance: float) -> Judge:
+    """A body turns about Y from an angle (rad) as an equation of motion says. states: see `rk4`."""
+
+    def judge(run: Run) -> list[Check]:
+        angles = run.angle(name, 1) + start
+        wanted = np.array([at(states, seconds, time)[0] for time in run.times if time <= seconds])
+        return [Check("angle", float(np.abs(angles[: len(wanted)] - wanted).max()), 0, tolerance)]
+
+    return judge
+
 
 # --------------------------------------------------------------------------- bodies on bodies
 
@@ -463,12 +475,7 @@ def swings_as_one_weld(rng: Random, file: File) -> tuple[float, Judge]:
     seconds = 1.5 * 2 * math.pi / math.sqrt(rate)
     states = rk4(lambda s: np.array((s[1], -rate * math.sin(s[0]))), (start, 0.0), seconds)
 
-    def judge(run: Run) -> list[Check]:
-        angles = run.angle("Box0", 1) + start
-        wanted = np.array([at(states, seconds, time)[0] for time in run.times if time <= seconds])
-        return [Check("angle", float(np.abs(angles[: len(wanted)] - wanted).max()), 0, 0.07 * start)]
-
-    return seconds, judge
+    return seconds, swings_as(states, seconds, "Box0", start, 0.07 * start)
 
 
 @answer
@@ -680,12 +687,7 @@ def pendulum_of_any_size(rng: Random, file: File) -> tuple[float, Judge]:
     seconds = max(1.5 * 2 * math.pi / math.sqrt(rate), 0.3)
     states = rk4(lambda s: np.array((s[1], -rate * math.sin(s[0]))), (start, 0.0), seconds)
 
-    def judge(run: Run) -> list[Check]:
-        angles = run.angle("Rod", 1) + start
-        wanted = np.array([at(states, seconds, time)[0] for time in run.times if time <= seconds])
-        return [Check("angle", float(np.abs(angles[: len(wanted)] - wanted).max()), 0, 0.08 * start)]
-
-    return seconds, judge
+    return seconds, swings_as(states, seconds, "Rod", start, 0.08 * start)
 
 
 @answer
@@ -832,12 +834,7 @@ def rocks_as_a_tumbler(rng: Random, file: File) -> tuple[float, Judge]:
     seconds = 1.5 * 2 * math.pi * math.sqrt((moment + mass * (radius - low) ** 2) / (mass * 9.81 * low))
     states = rk4(rate, (start, 0.0), seconds)
 
-    def judge(run: Run) -> list[Check]:
-        angles = run.angle("Ball", 1) + start
-        wanted = np.array([at(states, seconds, time)[0] for time in run.times if time <= seconds])
-        return [Check("angle", float(np.abs(angles[: len(wanted)] - wanted).max()), 0, 0.1 * start)]
-
-    return seconds, judge
+    return seconds, swings_as(states, seconds, "Ball", start, 0.1 * start)
 
 
 # --------------------------------------------------------------------------- what rolls

@@ -149,14 +149,13 @@ class BodyMaker:
 
 def roller_of(shape: Any) -> Roller | None:
     """How a shape rolls about its Y; None of one that does not, or touches in a point."""
-    _, high, _ = shape.compute_aabb(Isometry3.identity()).maxs.to_tuple()
+    wide, high, _ = shape.compute_aabb(Isometry3.identity()).maxs.to_tuple()
     if (cone := shape.as_round_cone() or shape.as_cone()) is not None:
         tangent = 0.5 * cone.radius / cone.half_height
         slant = math.hypot(1.0, tangent)
         return Roller(0.5 * cone.radius + (high - cone.half_height) * slant, cone.half_height, tangent / slant)
     if (capsule := shape.as_capsule()) is not None:
         return Roller(high - capsule.half_height, capsule.half_height)
-    wide, high, _ = shape.compute_aabb(Isometry3.identity()).maxs.to_tuple()
     return None if shape.as_round_cylinder() is None else Roller(wide, high)
 
 

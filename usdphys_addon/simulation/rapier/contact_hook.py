@@ -56,8 +56,8 @@ LYING, SAME, TURNED = 0.02, 1e-5, 0.06
 #: Relative to the size of the smaller body: points of a contact that are so near to the axis of their joint are held.
 HELD = 0.01
 #: Relative to the size of a body: as deep below an edge it does not touch the side of a box, and as far at least its
-#: middle is above a face that it lies on. A normal with a larger cosine is that of a face.
-LEDGE, LIES, FACE = 2e-3, 0.1, 0.98
+#: middle is above a face that it lies on. A normal with a larger cosine is that of a face, and of a round body LEVEL.
+LEDGE, LIES, FACE, LEVEL = 2e-3, 0.1, 0.98, 1.0 - 1e-4
 #: A contact is an impact that comes faster than gravity makes a body in so many steps.
 SLOW_FALLS = 4.0
 _Vector = tuple[float, float, float]
@@ -215,8 +215,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         if slides:
             self._drop_far_sides(ctx)
             self._drop_ledges(ctx)
-        is_lying = slides or ctx.collider1 in self.lying or ctx.collider2 in self.lying
-        if is_lying and (ctx.collider1 in self.rollers) is not (ctx.collider2 in self.rollers):
+        may_roll = slides or ctx.collider1 in self.lying or ctx.collider2 in self.lying
+        if may_roll and (ctx.collider1 in self.rollers) is not (ctx.collider2 in self.rollers):
             self._bear_below(ctx)
         if slides:
             self._slip(ctx)
@@ -274,7 +274,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                     ctx.remove_solver_contact(number)
 
     def _drop_ledges(self, ctx: Any) -> None:
-        """Remove points at the edge of a face of a static box that the other body lies on, where that does not end.
+        """Remove points at the edges of a static box, where another static box beside it continues the surface on which
+        the other body lies.
 
         A body sinks into what it lies on by some micrometres. So the solver finds the side or the edge of the next box
         of a floor before its top, and the body trips, or rolls over a bump.
@@ -293,7 +294,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             turn, place = pose[:3, :3], pose[:3, 3]
             normal = np.abs(turn.T @ ctx.normal.to_tuple())
             middle = (ctx.bodies[other].center_of_mass.to_tuple() - place) @ turn
-            level = 1.0 - 1e-4 if self._is_of(ctx, ctx.collider2 if is_first else ctx.collider1, _is_round) else FACE
+            level = LEVEL if self._is_of(ctx, ctx.collider2 if is_first else ctx.collider1, _is_round) else FACE
             # A body lies on a face that its middle is well above. Of what lies in the middle of one there is no other.
             size = self._body(other)[1]
             beyond = [
