@@ -37,9 +37,15 @@ FloatVectorProperty = _as_written(bpy.props.FloatVectorProperty)
 CollectionProperty = _as_written(bpy.props.CollectionProperty)
 
 
+#: Modules of the classes that Blender's own modules define in C and in Python.
+_BLENDER = ("bpy_types", "builtins")
+
+
 def annotate(cls: type) -> None:
     """Turn the properties that a class and its bases declare into annotations."""
     for base in cls.__mro__:
+        if base.__module__.endswith(_BLENDER):
+            continue  # it declares none, and has very many names
         declared = {name: value for name, value in vars(base).items() if isinstance(value, bpy.props._PropertyDeferred)}
         for name, value in declared.items():
             base.__annotations__[name] = value

@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from .rules.base import Target
@@ -18,8 +18,7 @@ _GLTF = (".glb", ".gltf")
 _METRES: Mapping[str, Any] = {"meters_per_unit": 1.0, "kilograms_per_unit": 1.0}
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(NamedTuple):
     """label: name of the program. suffixes: of the files that it gets, the usual one first. options: values of
     `formats.WriteOptions` that nobody has set otherwise. target: whose rules a written USD or glTF file is checked by;
     None where it has no physics that could be read again. adds: what is added to a USD file, see `usd.for_reader`.
@@ -27,7 +26,7 @@ class Reader:
 
     label: str
     suffixes: tuple[str, ...]
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = MappingProxyType({})
     target: Target | None = None
     adds: tuple[str, ...] = ()
 

@@ -8,8 +8,7 @@ registered any more; they are moved there, as stored, so no update callback runs
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 from bpy.types import PropertyGroup
@@ -18,8 +17,7 @@ from ...system.version import addon_version, order
 from . import stamps
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
+class Migration(NamedTuple):
     """A property that was stored in another way before a version of the add-on.
 
     group: class of the property group. old, new: the name in it, or names with dots for one in groups below it; new is
