@@ -44,13 +44,15 @@ _running: set[subprocess.Popen[bytes]] = set()
 
 class Run(NamedTuple):
     """name: of its report and its log. work: does it, and leaves both. order: long runs start first. after: how the
-    names of runs begin whose results it uses, so that it begins when these have ended.
+    names of runs begin whose results it uses, so that it begins when these have ended. waits: it leaves a third of a
+    processor idle, so one more run goes on beside it.
     """
 
     name: str
     work: Callable[[], None]
     order: int
     after: str = ""
+    waits: bool = False
 
 
 # --------------------------------------------------------------------------- processes and their reports
@@ -263,7 +265,7 @@ def count_skipped() -> None:
 
 
 def ui() -> Iterator[Run]:
-    yield Run("ui", run_ui, -1)
+    yield Run("ui", run_ui, -1, waits=True)
 
 
 def run_ui() -> None:
@@ -356,13 +358,14 @@ def side_by_side(runs: list[Run], number: int) -> None:
     """So many runs at a time, each after those that it names."""
     waiting = sorted(runs, key=lambda run: run.order)
     running: dict[Future[None], Run] = {}
-    with ThreadPoolExecutor(number) as threads:
+    with ThreadPoolExecutor(number + 1) as threads:
         try:
             while waiting or running:
                 for run in list(waiting):
                     others = [other.name for other in (*waiting, *running.values()) if other is not run]
                     is_early = run.after and any(name.startswith(run.after) for name in others)
-                    if len(running) < number and not is_early:
+                    has_more = number > 1 and any(other.waits for other in running.values())
+                    if len(running) < number + has_more and not is_early:
                         waiting.remove(run)
                         running[threads.submit(carry_out, run)] = run
                 for done in futures.wait(running, return_when=futures.FIRST_COMPLETED).done:

@@ -6,6 +6,8 @@ import re
 import signal
 import subprocess
 import sys
+import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -107,6 +109,19 @@ def test_pytest_leaves_a_mark_in_the_log_when_a_test_ends(suite, tmp_path):
     text = f"def test_one(): pass\ndef test_two(): {reading}\n"
     suite.side_by_side([run_of(suite, tmp_path, text)], 1)
     assert suite.count(suite.report_of("run")) == {"passed": 2}
+
+
+def test_beside_a_run_that_waits_one_more_goes_on(suite):
+    """Each of three waits for the other two."""
+    together = threading.Barrier(3)
+
+    def work(name: str) -> None:
+        together.wait(120)
+        suite.record(name, "passed")
+
+    runs = [suite.Run(name, partial(work, name), 0, waits=name == "one") for name in ("one", "two", "three")]
+    suite.side_by_side(runs, 2)
+    assert [suite.count(suite.report_of(run.name)) for run in runs] == [{"passed": 1}] * 3
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from random import Random
 
 import numpy as np
@@ -304,26 +305,48 @@ def balances(rng: Random, file: File) -> tuple[float, Judge]:
 
 @answer
 def crosses_tiles(rng: Random, file: File) -> tuple[float, Judge]:
-    """What slides or rolls over a floor of boxes side by side does not find their edges."""
+    """What slides or rolls over a floor of parts side by side does not find their edges."""
     kind = rng.choice(("Cube", "Standing", "Sphere"))
+    made_of = rng.choice(("boxes", "meshes", "one mesh", "prisms", "surfaces"))
     side, tile, speed = rng.uniform(0.1, 0.5), rng.uniform(0.15, 1.5), rng.uniform(0.5, 4)
     friction = rng.choice((0.0, rng.uniform(0.05, 0.4)))
     heading = rng.uniform(0, 360)
     turn = about("Z", heading)
     along = turned(turn, (1, 0, 0))
     file.add(file.material("Stuff", friction))
+    solids: list[tuple[list[tuple[float, ...]], list[tuple[int, ...]]]] = {
+        "prisms": [extruded(((-1, -1), (1, -1), (1, 1)), tile, 1.5), extruded(((-1, -1), (1, 1), (-1, 1)), tile, 1.5)],
+        "surfaces": [([(x * tile / 2, y * 0.75, 0.1) for x, y in SQUARE], [(0, 1, 2, 3)])],
+    }.get(made_of, [extruded(SQUARE, tile, 1.5)])
+    whole: tuple[list[tuple[float, ...]], list[tuple[int, ...]]] = ([], [])
     for index in range(math.ceil(9 / tile)):
         for row in (-0.5, 0.5):
             middle = turned(turn, ((index + 0.5) * tile - 1, row * 1.5, -0.1))
-            file.add(file.body(f"Tile{index}{'LR'[row > 0]}", middle.tolist(), turn, size=(tile, 1.5, 0.2),
-                               dynamic=False, material=f"{W}/Stuff"))  # fmt: skip
+            name = f"Tile{index}{'LR'[row > 0]}"
+            if made_of == "boxes":
+                file.add(file.body(name, middle.tolist(), turn, size=(tile, 1.5, 0.2), dynamic=False,
+                                   material=f"{W}/Stuff"))  # fmt: skip
+                continue
+            for number, (points, faces) in enumerate(solids):
+                if made_of == "one mesh":
+                    whole[1].extend(tuple(len(whole[0]) + corner for corner in face) for face in faces)
+                    whole[0].extend(tuple((turned(turn, point) + middle).tolist()) for point in points)
+                    continue
+                mesh = file.mesh("Shape", points, faces, "convexHull" if made_of == "prisms" else "none",
+                                 material=f"{W}/Stuff")  # fmt: skip
+                file.add(file.body(f"{name}{number}", middle.tolist(), turn, dynamic=False, geometry=mesh))
+    if whole[0]:
+        mesh = file.mesh("Shape", *whole, "none", material=f"{W}/Stuff")
+        file.add(file.body("Tiles", dynamic=False, geometry=mesh))
     rolls = kind == "Sphere"
     # Velocities are in the space of the body.
     options = {"velocity": (speed, 0, 0), "spin": (0, 2 * speed / side, 0) if rolls else None}
     shape, sizes = {"Cube": ("Cube", (side,) * 3), "Standing": ("Cylinder", (side / 2, side))}.get(
         kind, (kind, (side / 2,))
     )
-    file.add(file.body("Body", (0, 0, side / 2), turn, mass=rng.uniform(0.1, 50), **options,
+    # On the line between two surfaces itself the solver finds no ball.
+    start = turned(turn, (0, 0.05, side / 2)).tolist()
+    file.add(file.body("Body", start, turn, mass=rng.uniform(0.1, 50), **options,
                        geometry=file.shape("Shape", shape, sizes, material=f"{W}/Stuff")))  # fmt: skip
     brakes = 0.0 if rolls else friction * 9.81
     seconds = min(6.0 / speed, 3.0)
@@ -337,6 +360,19 @@ def crosses_tiles(rng: Random, file: File) -> tuple[float, Judge]:
                 Check("height", float(high), 0.0, 0.003 + 0.005 * side)]  # fmt: skip
 
     return seconds, judge
+
+
+SQUARE = ((-1, -1), (1, -1), (1, 1), (-1, 1))
+
+
+def extruded(
+    outline: Sequence[tuple[float, float]], length: float, width: float
+) -> tuple[list[tuple[float, ...]], list[tuple[int, ...]]]:
+    """(points, faces) of a slab 0.2 m thick; outline: counter-clockwise, of a square from -1 to 1."""
+    count = len(outline)
+    points = [(x * length / 2, y * width / 2, z) for z in (-0.1, 0.1) for x, y in outline]
+    walls = [(k, (k + 1) % count, count + (k + 1) % count, count + k) for k in range(count)]
+    return points, [tuple(range(count))[::-1], tuple(range(count, 2 * count)), *walls]
 
 
 # --------------------------------------------------------------------------- linkages and rotors

@@ -32,4 +32,4 @@ def test_the_preview_moves_as_the_textbook_says(name: str, seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ANSWERS)
 def test_the_preview_moves_as_the_textbook_says_for_many_numbers(name: str) -> None:
-    assert [found for seed in range(2000, 2015) for found in wrong(name, seed)] == []
+    assert [found for seed in range(2000, 2010) for found in wrong(name, seed)] == []

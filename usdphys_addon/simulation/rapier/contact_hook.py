@@ -35,6 +35,7 @@ from rapier3d import ActiveHooks, PhysicsHooks, PhysicsWorld
 from ..vendor_settings import Surface
 from ..weights import Weight
 from .constraints import Constraint, matrix_of
+from .ledges import Ledges, Rider
 
 #: m/s: a contact that slides more slowly is at rest.
 REST = 0.005
@@ -55,9 +56,6 @@ FACING, SLID = 0.02, 0.002
 LYING, SAME, TURNED = 0.02, 1e-5, 0.06
 #: Relative to the size of the smaller body: points of a contact that are so near to the axis of their joint are held.
 HELD = 0.01
-#: Relative to the size of a body: as deep below an edge it does not touch the side of a box, and as far at least its
-#: middle is above a face that it lies on. A normal with a larger cosine is that of a face, and of a round body LEVEL.
-LEDGE, LIES, FACE, LEVEL = 2e-3, 0.1, 0.98, 1.0 - 1e-4
 #: A contact is an impact that comes faster than gravity makes a body in so many steps.
 SLOW_FALLS = 4.0
 _Vector = tuple[float, float, float]
@@ -148,9 +146,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         self.rollers: dict[Any, Roller] = {}
         #: Of these, those on which something may rock so slowly that it is not looked at.
         self.lying: set[Any] = set()
-        #: Handles of the static bodies. Their boxes: colliders, poses and half extents; made on first use.
-        self.statics: Collection[Any] = ()
-        self._floors: tuple[list[Any], NDArray[np.float64], NDArray[np.float64]] | None = None
+        self.ledges = Ledges()
         #: Bodies whose contacts are looked at for how they slide and bounce.
         self._sliding: set[Any] = set(wheels)
         self._gravity: _Vector = (0.0, 0.0, 0.0)
@@ -188,10 +184,6 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                     physics.colliders[handle].active_hooks = ActiveHooks.NONE
         self._sliding = wanted
         self.attach(physics)
-
-    def forget_statics(self) -> None:
-        """A static collider was moved."""
-        self._floors = None
 
     def begin(self, physics: PhysicsWorld) -> None:
         """Before each step of the solver: what is known of bodies is of the last one."""
@@ -274,65 +266,22 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                     ctx.remove_solver_contact(number)
 
     def _drop_ledges(self, ctx: Any) -> None:
-        """Remove points at the edges of a static box, where another static box beside it continues the surface on which
-        the other body lies.
+        """Remove points at edges of what is static, beyond which the surface goes on that the other body lies on."""
+        is_first = self._is_static(ctx.rigid_body1)
+        if is_first is self._is_static(ctx.rigid_body2):
+            return
+        collider, body = (ctx.collider2, ctx.rigid_body2) if is_first else (ctx.collider1, ctx.rigid_body1)
+        points = [(each.point.to_tuple(), each.point2.to_tuple()) for each in ctx.solver_contacts]
+        if not is_first:
+            points = [pair[::-1] for pair in points]
+        middle, size = np.array(ctx.bodies[body].center_of_mass.to_tuple()), self._body(body)[1]
+        rider = Rider(middle, size, self._is_of(ctx, collider, _is_round), ctx.colliders[collider].collision_groups)
+        normal = np.array(ctx.normal.to_tuple())
+        if points and self.ledges.is_one(ctx, rider, points, normal if is_first else -normal):
+            ctx.clear_solver_contacts()
 
-        A body sinks into what it lies on by some micrometres. So the solver finds the side or the edge of the next box
-        of a floor before its top, and the body trips, or rolls over a bump.
-        """
-        for handle, body, other, is_first in (
-            (ctx.collider1, ctx.rigid_body1, ctx.rigid_body2, True),
-            (ctx.collider2, ctx.rigid_body2, ctx.rigid_body1, False),
-        ):
-            if other is None or self._body(body)[0] in self.weights or not self._is_of(ctx, handle, _is_box):
-                continue
-            contacts = ctx.solver_contacts
-            if not contacts:
-                return
-            collider = ctx.colliders[handle]
-            half, pose = np.array(collider.shape.as_cuboid().half_extents.to_tuple()), matrix_of(collider.position)
-            turn, place = pose[:3, :3], pose[:3, 3]
-            normal = np.abs(turn.T @ ctx.normal.to_tuple())
-            middle = (ctx.bodies[other].center_of_mass.to_tuple() - place) @ turn
-            level = LEVEL if self._is_of(ctx, ctx.collider2 if is_first else ctx.collider1, _is_round) else FACE
-            # A body lies on a face that its middle is well above. Of what lies in the middle of one there is no other.
-            size = self._body(other)[1]
-            beyond = [
-                axis for axis in range(3) if normal[axis] <= level and abs(middle[axis]) > half[axis] + LIES * size
-            ]
-            if not beyond:
-                continue
-            points = np.array([(each.point if is_first else each.point2).to_tuple() for each in contacts])
-            inside = (points - place) @ turn
-            near = LEDGE * size
-            for axis in beyond:
-                above = math.copysign(1.0, middle[axis])
-                # The solver adds a corner that is lower where a rim meets an edge.
-                if float(np.median(np.abs(above * inside[:, axis] - half[axis]))) >= near:
-                    continue
-                edges = [each for each in range(3)
-                         if each != axis and (np.abs(inside[:, each]) > half[each] - near).all()]  # fmt: skip
-                if any(self._goes_on(ctx, handle, points.mean(axis=0) + 2.0 * near * (
-                        math.copysign(1.0, inside[0, each]) * turn[:, each] - above * turn[:, axis]), near)
-                       for each in edges):  # fmt: skip
-                    for number in range(len(contacts) - 1, -1, -1):
-                        ctx.remove_solver_contact(number)
-                    return
-
-    def _goes_on(self, ctx: Any, handle: Any, point: NDArray[np.float64], near: float) -> bool:
-        """True if a point is inside of a static box other than one, or where two meet. near: m."""
-        if self._floors is None:
-            found = [(each, ctx.colliders[each]) for body in self.statics for each in ctx.bodies[body].colliders]
-            boxes = [(each, matrix_of(item.position), item.shape.as_cuboid()) for each, item in found
-                     if item.shape.as_cuboid() is not None]  # fmt: skip
-            self._floors = (
-                [each for each, _, _ in boxes], np.array([pose for _, pose, _ in boxes]).reshape(-1, 4, 4),
-                np.array([box.half_extents.to_tuple() for _, _, box in boxes]).reshape(-1, 3),
-            )  # fmt: skip
-        handles, poses, halves = self._floors
-        inside = np.einsum("nji,nj->ni", poses[:, :3, :3], point - poses[:, :3, 3])
-        rows = np.flatnonzero((np.abs(inside) < halves + 0.01 * near).all(axis=1)).tolist()
-        return any(handles[row] != handle for row in rows)
+    def _is_static(self, body: Any) -> bool:
+        return body is not None and not self._body(body)[0]
 
     def _is_of(self, ctx: Any, handle: Any, test: Callable[[Any], bool]) -> bool:
         """A test of the shape of a collider, made once."""
@@ -506,10 +455,6 @@ def _has_rim(shape: Any) -> bool:
 
 def _is_round(shape: Any) -> bool:
     return shape.as_ball() is not None or shape.as_capsule() is not None or _has_rim(shape)
-
-
-def _is_box(shape: Any) -> bool:
-    return shape.as_cuboid() is not None
 
 
 def _is_mesh(shape: Any) -> bool:

@@ -29,6 +29,8 @@ BORDER = 0.01
 ONE_FACE, TILT = 1.0 - 4e-4, 0.032
 #: Relative to the extent: how far corners of a face may be from its plane, and from a line through its neighbours.
 PLANAR, STRAIGHT = 1e-5, 1e-5
+#: As many corners of a face the solver sees.
+SEEN = 4
 #: How far a cut face may go back, of the thickness there.
 DEEPEST = 1.0
 #: Hulls of more corners are as smooth as a ball: they touch in points.
@@ -66,8 +68,12 @@ def exact_box(points: Points) -> Placed | None:
     return _box(corners, extent) if len(corners) == 8 else None
 
 
-def hull(points: Points) -> Placed | None:
-    """The convex hull of points (n, 3) that are not all near one plane; None where a foot would get above its top."""
+def hull(points: Points, moves: bool = True) -> Placed | None:
+    """The convex hull of points (n, 3) that are not all near one plane; None where a foot would get above its top.
+
+    moves: else it keeps its edges, as between rounded ones that meet there is a groove; None where it has a face that
+    the solver sees a part of only.
+    """
     made = SharedShape.convex_hull(points)
     hull_made = made.as_convex_polyhedron()
     if hull_made is None or hull_made.num_points() > MOST_CORNERS:
@@ -84,6 +90,8 @@ def hull(points: Points) -> Placed | None:
     box = _box(corners[needed], extent) if needed.sum() == 8 else None
     if box is not None:
         return box
+    if not moves:
+        return None if any(len(face.corners) > SEEN for face in faces) else (made, None, None)
     moved = corners.copy()
     for face in faces:
         for corner, depth in _depths(corners[face.corners], face.normal).items():

@@ -321,7 +321,7 @@ def _convex(points: Points, moves: bool) -> Placed:
     whole = None if moves else surface(points)
     if whole is not None:
         return triangles(*whole), None, None
-    shape = plate(points, MOVING_PLATE if moves else PLATE) or rounding.hull(points) or plate(points)
+    shape = plate(points, MOVING_PLATE if moves else PLATE) or rounding.hull(points, moves) or plate(points)
     if shape is None:
         corners, faces = SharedShape.convex_hull(points).as_convex_polyhedron().to_trimesh()
         shape = triangles(corners, faces), None, None
@@ -437,7 +437,9 @@ def _parts(moves: bool, mesh: Mesh) -> Steps[Placed | None]:
         corners = None if piece is None else np.asarray(piece.points, float)
         placed = None if corners is None else _convex(corners, moves)
         # Triangles cannot be a part of parts.
-        shape, center, turn = (each, None, None) if placed is None or placed[0].as_trimesh() is not None else placed
+        if placed is not None and placed[0].as_trimesh() is not None and corners is not None:
+            placed = rounding.hull(corners)
+        shape, center, turn = (each, None, None) if placed is None else placed
         if center is not None:
             place = place * isometry(frames.transform(center, turn))
         flat = shape.as_compound()

@@ -271,7 +271,7 @@ class SolverSpace(Engine):
         self._grip()
         self._hook.rollers = self._rollers(np.flatnonzero(rolls).tolist())
         self._hook.lying = self._lying()
-        self._hook.statics = self.static_handles.values()
+        self._hook.ledges.statics = self.static_handles.values()
         self._hook.pivots = self._pivots()
         self._hook.attach(self.physics)
         self._part_rows()
@@ -670,7 +670,8 @@ class SolverSpace(Engine):
         """One time step. Writes the poses of the bodies that are awake, (n, 3) and (n, 4), w first."""
         before, turned = positions.copy(), rotations.copy()
         moving = self._matter.masses > 0.0
-        self._windows.move(self.physics, positions[moving], (self._radii + 2.0 * self._ways)[moving])
+        if self._windows.move(self.physics, positions[moving], (self._radii + 2.0 * self._ways)[moving]):
+            self._hook.ledges.forget()
         with panics_named():
             lost = self._step()
             awake = self.read_poses(positions, rotations, everything=False)
@@ -1256,6 +1257,7 @@ class SolverSpace(Engine):
             } | {path: bodies[handle].colliders[0] for path, handle in self.static_handles.items()}  # fmt: skip
         if path in self._collider_handles:
             self.physics.colliders[self._collider_handles[path]].is_enabled = enabled
+            self._hook.ledges.forget()
             self.physics.wake_up_all()
             self._watch.forget()
 
@@ -1271,7 +1273,7 @@ class SolverSpace(Engine):
         body = self.physics.rigid_bodies[self.static_handles[path]]
         w, x, y, z = rotation.tolist()
         body.position = Isometry3(tuple(position.tolist()), rapier3d.Rotation3(w, x, y, z))
-        self._hook.forget_statics()
+        self._hook.ledges.forget()
 
     def pose_joint(self, pose: JointPose) -> None:
         """Teleport the bodies that a posed joint carries, and set their velocities to zero."""
@@ -1348,6 +1350,7 @@ class SolverSpace(Engine):
         self._ways, self._fast_until = saved.ways.copy(), saved.fast_until.copy()
         self._slow_rows, self._rests = list(saved.slow), dict(saved.rests)
         self._windows.read(self.physics)
+        self._hook.ledges.forget()
         self._look()
 
 

@@ -52,9 +52,10 @@ class Windows:
             if half is not None and half.max() > self._pad:
                 self._all.append(_Window(body, collider, matrix_of(found.position_wrt_parent), half))
 
-    def move(self, physics: PhysicsWorld, positions: NDArray[np.float64], reaches: NDArray[np.float64]) -> None:
-        """Before a time step. positions (n, 3), reaches (n,): of the dynamic bodies, m, and how far each may touch
-        something."""
+    def move(self, physics: PhysicsWorld, positions: NDArray[np.float64], reaches: NDArray[np.float64]) -> bool:
+        """Before a time step; True if a box has another shape than before. positions (n, 3), reaches (n,): of the
+        dynamic bodies, m, and how far each may touch something."""
+        has_moved = False
         for window in self._all if len(positions) else ():
             place = matrix_of(physics.rigid_bodies[window.body].position) @ window.pose
             local = (positions - place[:3, 3]) @ place[:3, :3]
@@ -67,6 +68,8 @@ class Windows:
             low = np.clip(low - self._pad, -half, half - np.minimum(self._pad, half))
             high = np.clip(high + self._pad, np.minimum(self._pad, half) - half, half)
             window.set(physics, low, high)
+            has_moved = True
+        return has_moved
 
     def _is_small(self, window: _Window, low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:
         """False for a window that could be smaller by more than half."""

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A floor of parts side by side is one floor, whatever they are made of; where it ends, or rises, things feel it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+
+from .author import METERS, File, Vector, about, prism
+from .helpers import place, run, world_of
+
+W = "/World"
+G = 9.81
+CORNERS = [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
+FACES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+Solid = tuple[list[tuple[float, ...]], list[tuple[int, ...]]]
+
+
+def slab(size: Vector, middle: Vector = (0, 0, 0)) -> Solid:
+    points = [tuple(m + c * s for m, c, s in zip(middle, corner, size, strict=True)) for corner in CORNERS]
+    return points, list(FACES)
+
+
+def wedge(size: Vector, is_upper: bool) -> Solid:
+    """Half of a box, cut along the diagonal of its top."""
+    x, y, z = (0.5 * edge for edge in size)
+    outline = [(-x, -y), (x, y), (-x, y)] if is_upper else [(-x, -y), (x, -y), (x, y)]
+    points = [(*corner, height) for height in (-z, z) for corner in outline]
+    return points, [(2, 1, 0), (3, 4, 5), (0, 1, 4, 3), (1, 2, 5, 4), (2, 0, 3, 5)]
+
+
+def joined(solids: Sequence[tuple[Solid, Vector]]) -> Solid:
+    points: list[tuple[float, ...]] = []
+    faces: list[tuple[int, ...]] = []
+    for (corners, sides), middle in solids:
+        faces += [tuple(len(points) + corner for corner in side) for side in sides]
+        points += [tuple(a + b for a, b in zip(corner, middle, strict=True)) for corner in corners]
+    return points, faces
+
+
+def tiles(file: File, kind: str, height: float = 0.0, first: int = 0, last: int = 16) -> None:
+    """Tiles of 0.5 by 1.5 m in two rows along X, from -0.5 m on, with their tops at a height."""
+    size = (0.5, 1.5, 0.2)
+    places = [(0.5 * index - 0.25, row, height - 0.1) for index in range(first, last) for row in (-0.75, 0.75)]
+    if kind == "hexagons":
+        places = [(1.5 * 0.4 * i - 0.5, (j + i % 2 / 2) * math.sqrt(3) * 0.4, height - 0.1)
+                  for i in range(first, last) for j in range(-3, 5)]  # fmt: skip
+    if kind == "one mesh":
+        points, faces = joined([(slab(size), middle) for middle in places])
+        file.add(file.mesh(f"Tiles{first}", points, faces, "none", material=f"{W}/Wood"))
+        return
+    for number, middle in enumerate(places):
+        name = f"Tile{first}_{number}"
+        if kind == "boxes":
+            file.add(file.body(name, middle, size=size, dynamic=False, material=f"{W}/Wood"))
+            continue
+        solids = {
+            "wedges": [wedge(size, False), wedge(size, True)], "hexagons": [prism(6, 0.4, 0.2)],
+            "plates": [([(x, y, 0.1) for x, y in ((-0.25, -0.75), (0.25, -0.75), (0.25, 0.75), (-0.25, 0.75))],
+                        [(0, 1, 2, 3)])],
+        }.get(kind, [slab(size)])  # fmt: skip
+        approximation = "none" if kind in ("meshes", "plates") else "convexHull"
+        for half, (points, faces) in enumerate(solids):
+            file.add(file.body(f"{name}{'AB'[half]}", middle, dynamic=False, geometry=file.mesh(
+                "Shape", points, faces, approximation, material=f"{W}/Wood")))  # fmt: skip
+
+
+KINDS = ["boxes", "meshes", "one mesh", "wedges", "hexagons", "plates"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("heading", [0.0, 27.0])
+@pytest.mark.parametrize("shape", ["Cube", "Cylinder"])
+def test_what_slides_goes_as_far_as_friction_lets_it(shape: str, heading: float, kind: str) -> None:
+    file = File(METERS)
+    turn = about("Z", heading)
+    file.add(file.material("Wood", 0.3))
+    tiles(file, kind)
+    size = (0.3, 0.3, 0.3) if shape == "Cube" else (0.15, 0.3)
+    file.add(file.body("Body", (0, 0.1, 0.15), turn, shape=shape, size=size, velocity=(4, 0, 0),
+                       material=f"{W}/Wood"))  # fmt: skip
+    world, highest = world_of(file, time_step=1 / 30), 0.0
+    for _ in range(60):
+        world.step()
+        highest = max(highest, float(place(world, "Body")[2]))
+    x, y, _ = place(world, "Body")
+    assert math.hypot(x, y - 0.1) == pytest.approx(4.0**2 / (2 * 0.3 * G), rel=0.02)
+    assert highest < 0.153
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("radius", [0.05, 0.2])
+def test_a_ball_rolls_on_at_its_speed(radius: float, kind: str) -> None:
+    file = File(METERS)
+    file.add(file.material("Wood", 0.5))
+    tiles(file, kind)
+    file.add(file.body("Body", (0, 0.1, radius), shape="Sphere", size=(radius,), velocity=(2, 0.1, 0),
+                       spin=(-0.1 / radius, 2 / radius, 0), material=f"{W}/Wood"))  # fmt: skip
+    world = run(world_of(file, time_step=1 / 30), 2.0)
+    assert place(world, "Body") == pytest.approx((4.0, 0.3, radius), abs=0.06)
+
+
+@pytest.mark.parametrize("kind", KINDS[:5])
+def test_a_step_up_stops_a_box(kind: str) -> None:
+    file = File(METERS)
+    file.add(file.material("Wood", 0.0))
+    tiles(file, kind, last=4)
+    tiles(file, kind, height=0.02, first=4, last=8)
+    end = 1.5 if kind != "hexagons" else 0.6 * 4 - 0.5 - 0.4
+    file.add(file.body("Body", (0, 0.0, 0.05), size=(0.2, 0.2, 0.1), velocity=(1, 0, 0), material=f"{W}/Wood"))
+    world = run(world_of(file), 3.0)
+    assert place(world, "Body")[0] < end + 0.1
+
+
+@pytest.mark.parametrize("kind", KINDS[:5])
+def test_a_floor_ends_at_its_last_edge(kind: str) -> None:
+    """A bar lies across the edge with a third of its length beyond, and stays; with two thirds, it tips over it."""
+    for beyond, falls in ((1 / 3, False), (2 / 3, True)):
+        file = File(METERS)
+        file.add(file.material("Wood", 0.5))
+        tiles(file, kind, last=4)
+        end = 1.5 if kind != "hexagons" else 1.65
+        y = 0.0 if kind != "hexagons" else 0.5 * math.sqrt(3) * 0.4
+        file.add(file.body("Bar", (end + (beyond - 0.5) * 0.6, y, 0.02), size=(0.6, 0.1, 0.04),
+                           material=f"{W}/Wood"))  # fmt: skip
+        world = run(world_of(file), 2.0)
+        assert bool(place(world, "Bar")[2] < -0.2) is falls
+
+
+def wall(file: File, kind: str) -> None:
+    """A floor of tiles, and a wall of boxes or of one mesh whose face is at x = 1 m."""
+    tiles(file, kind)
+    solid = slab((0.2, 3.0, 1.0))
+    approximation = {"boxes": "convexHull"}.get(kind, "none")
+    file.add(file.body("Wall", (1.1, 0, 0.5), dynamic=False,
+                       geometry=file.mesh("Shape", *solid, approximation, material=f"{W}/Wood")))  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["boxes", "meshes", "one mesh"])
+def test_what_is_low_stops_at_the_foot_of_a_wall(kind: str) -> None:
+    file = File(METERS)
+    file.add(file.material("Wood", 0.0))
+    wall(file, kind)
+    file.add(file.body("Puck", (0, 0.1, 0.005), shape="Cylinder", size=(0.1, 0.01), velocity=(2, 0, 0),
+                       material=f"{W}/Wood"))  # fmt: skip
+    world, farthest = world_of(file), 0.0
+    for _ in range(90):
+        world.step()
+        farthest = max(farthest, float(place(world, "Puck")[0]))
+    assert 0.88 < farthest < 0.905
+
+
+@pytest.mark.parametrize("kind", ["boxes", "meshes", "one mesh"])
+def test_a_rod_that_slides_down_a_wall_stays_before_it(kind: str) -> None:
+    """Its lower end stands in the corner of floor and wall, and touches both in the same place."""
+    file = File(METERS)
+    file.add(file.material("Wood", 0.1))
+    wall(file, kind)
+    lean = math.radians(30)
+    middle = (1.0 - 0.5 * math.sin(lean) - 0.03, 0.1, 0.5 * math.cos(lean) + 0.02)
+    file.add(file.body("Rod", middle, about("Y", -30), size=(0.04, 0.04, 1.0), material=f"{W}/Wood"))
+    world = world_of(file)
+    for _ in range(120):
+        world.step()
+        x, _, z = place(world, "Rod")
+        assert x < 1.0 and z > 0.015
+
+
+@pytest.mark.parametrize("kind", ["boxes", "meshes"])
+def test_a_tile_that_is_switched_off_is_no_neighbour(kind: str) -> None:
+    file = File(METERS)
+    file.add(file.material("Wood", 0.0))
+    tiles(file, kind, last=8)
+    file.add(file.body("Body", (0, 0.0, 0.1), shape="Sphere", size=(0.1,), velocity=(1, 0, 0), material=f"{W}/Wood"))
+    world = run(world_of(file), 0.8)
+    assert place(world, "Body") == pytest.approx((0.8, 0, 0.1), abs=0.01)
+    for number in (6, 7):
+        name = f"Tile0_{number}" if kind == "boxes" else f"Tile0_{number}A"
+        world.set_collider_enabled(f"{W}/{name}/Shape", False)
+    run(world, 1.0)
+    assert place(world, "Body")[2] < 0.0
+
+
+def test_a_floor_of_tiles_is_one_however_far_it_is_from_the_middle_of_the_world() -> None:
+    far = 400.0
+    file = File(METERS)
+    file.add(file.material("Wood", 0.3))
+    for index in range(16):
+        points, faces = slab((0.5, 3.0, 0.2))
+        file.add(file.body(f"Tile{index}", (far + 0.5 * index - 0.25, 0, -0.1), dynamic=False,
+                           geometry=file.mesh("Shape", points, faces, "none", material=f"{W}/Wood")))  # fmt: skip
+    file.add(file.body("Body", (far, 0.1, 0.15), size=(0.3, 0.3, 0.3), velocity=(4, 0, 0), material=f"{W}/Wood"))
+    world = run(world_of(file), 2.0)
+    assert place(world, "Body")[0] - far == pytest.approx(4.0**2 / (2 * 0.3 * G), rel=0.03)
+
+
+@pytest.mark.parametrize(("shape", "spin"), [("Capsule", (0, 0, 0)), ("Cylinder", (0, 0, 0)), ("Cylinder", (0, 0, 5))])
+def test_what_leaves_the_part_of_a_large_floor_that_the_solver_knows_stays_on_it(shape: str, spin: Vector) -> None:
+    file = File(METERS)
+    file.add(file.material("Wood", 0.0), file.body("Floor", (0, 0, -0.5), size=(1000, 1000, 1), dynamic=False,
+                                                   material=f"{W}/Wood"))  # fmt: skip
+    height = 0.2 if shape == "Capsule" else 0.1
+    file.add(file.body("Body", (0, 0, height), shape=shape, size=(0.1, 0.2), velocity=(10, 0, 0), spin=spin,
+                       material=f"{W}/Wood"))  # fmt: skip
+    world = run(world_of(file, time_step=1 / 30), 6.0)
+    assert place(world, "Body") == pytest.approx((60.0, 0.0, height), abs=0.6)

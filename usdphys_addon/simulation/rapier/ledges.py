@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Floors of parts side by side: tiles, boards, slabs and terrains that meet, as boxes, hulls, meshes or decompositions.
+
+A body sinks into what it lies on by some micrometres. So the solver finds the side or the edge of the next part of a
+floor before its top, and the body trips, or rolls over a bump. Such points are no contacts: nothing can be touched from
+a side on which the surface of what is static goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from rapier3d import Collider, PhysicsWorld, Point3, QueryFilter, Ray, RigidBody, Vec3
+
+#: Relative to the size of a body: how far from a point its surroundings are looked at, and of a round body.
+NEAR, NEAR_ROUND = 2e-3, 1e-2
+#: Sine of the angle from which a normal is not that of the surface: of two flat bodies, and of a round one.
+TILT, TILT_ROUND = 0.1, 0.02
+#: Relative to how far is looked: how near a point on a surface is found again.
+SAME = 0.25
+#: Relative to coordinates: how far the solver's numbers are from what they stand for.
+ROUNDING = 4e-7
+_Floats = NDArray[np.float64]
+_Vector = tuple[float, ...]
+
+
+class Rider(NamedTuple):
+    """What lies on something static. middle: centre of mass, (3,), m. size: m. groups: with what it collides."""
+
+    middle: _Floats
+    size: float
+    is_round: bool
+    groups: Any
+
+
+class Ledges:
+    """Which contacts are at edges of static colliders beyond which other ones go on."""
+
+    def __init__(self) -> None:
+        #: Handles of the static bodies.
+        self.statics: Collection[Any] = ()
+        #: The static colliders by themselves, which can be asked while the solver makes a step; made on first use.
+        self._around: PhysicsWorld | None = None
+
+    def forget(self) -> None:
+        """A static collider was moved or switched, or has another shape."""
+        self._around = None
+
+    def is_one(
+        self, ctx: Any, rider: Rider, points: Iterable[tuple[_Vector, _Vector]], normal: _Floats
+    ) -> bool:  # fmt: skip
+        """Whether no point of a contact can be touched.
+
+        points: on the static collider and on the other one, m. normal: (3,), of the contact, towards the other body.
+        """
+        if self._around is None:
+            self._around = _copied(ctx, self.statics)
+        near = (NEAR_ROUND if rider.is_round else NEAR) * rider.size
+        return not any(self._is_open(rider, np.array(point), np.array(own), normal, near) for point, own in points)
+
+    def _is_open(self, rider: Rider, point: _Floats, own: _Floats, normal: _Floats, near: float) -> bool:
+        """Whether a point can be touched by one of the other body."""
+        if float((own - point) @ normal) > near and self._is_hidden(rider, point, own, near):
+            return False
+        away = self._nearest(rider, point, normal, near)
+        if away is None:  # the point is on nothing that is known here
+            return True
+        return _is_along(away, rider, point, normal, near) or self._is_foot(rider, point, normal, near)
+
+    def _is_hidden(self, rider: Rider, point: _Floats, own: _Floats, near: float) -> bool:
+        """Whether there is a surface between a point and the one of the other body that would come to it."""
+        assert self._around is not None
+        inwards = rider.middle - own
+        start = own + inwards * min(2.0 * near / max(float(np.sqrt(inwards @ inwards)), near), 1.0)
+        way = point - start
+        length = float(np.sqrt(way @ way))
+        ray = Ray(Point3(*start.tolist()), Vec3(*(way / length).tolist()))
+        hit = self._around.query_pipeline.cast_ray(ray, length, True, QueryFilter().groups(rider.groups))
+        return hit is not None and hit[1] < length - near
+
+    def _is_foot(self, rider: Rider, point: _Floats, normal: _Floats, near: float) -> bool:
+        """Whether a point is at the foot of a wall: there the floor goes on, but the wall does, too."""
+        up = rider.middle - point
+        up -= normal * (up @ normal)
+        length = float(np.sqrt(up @ up))
+        if length <= near:
+            return False
+        higher = point + up * (2.0 * near / length)
+        away = self._nearest(rider, higher, normal, near)
+        return away is not None and _is_along(away, rider, higher, normal, near)
+
+    def _nearest(self, rider: Rider, point: _Floats, normal: _Floats, near: float) -> _Floats | None:
+        """From a point (3,) to what is static and nearest to a place before it, m; None if nothing is near."""
+        assert self._around is not None
+        end = Point3(*(point + near * normal).tolist())
+        wanted = QueryFilter().groups(rider.groups)
+        found = self._around.query_pipeline.project_point(end, False, wanted, 2.0 * near)
+        return None if found is None else np.array(found[1].point.to_tuple()) - point
+
+
+def _is_along(away: _Floats, rider: Rider, point: _Floats, normal: _Floats, near: float) -> bool:
+    """Whether what is nearest to a place before a point is the point itself, so that the normal there is this one."""
+    along = float(away @ normal)
+    aside = away - along * normal
+    rounding = ROUNDING * float(np.abs(point).max())
+    tilt = TILT_ROUND if rider.is_round else TILT
+    return abs(along) <= SAME * near + rounding and float(np.sqrt(aside @ aside)) <= tilt * near + rounding
+
+
+def _copied(ctx: Any, bodies: Iterable[Any]) -> PhysicsWorld:
+    """A world with the colliders of some bodies at their places, as they are now; shapes are shared."""
+    world = PhysicsWorld()
+    for body in bodies:
+        for handle in ctx.bodies[body].colliders:
+            collider = ctx.colliders[handle]
+            if collider.is_enabled and not collider.is_sensor:
+                copied = Collider.new(collider.shape).collision_groups(collider.collision_groups)
+                world.add_body(RigidBody.fixed().position(collider.position), [copied])
+    world.update_query_pipeline()
+    return world
