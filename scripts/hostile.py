@@ -78,7 +78,7 @@ def xacro() -> dict[str, Maker]:
     sys.path[:0] = [str(ROOT / "tests")]
     import hostile_xacro
 
-    return {name: text("r.xacro", content) for name, content in hostile_xacro.cases().items()}
+    return {name: partial(hostile_xacro.write, case) for name, case in hostile_xacro.cases().items()}
 
 
 def mjcf() -> dict[str, Maker]:
@@ -588,6 +588,9 @@ def watched(pid: int) -> Ended:
 
 
 def said_in(folder: Path) -> str:
+    """The end of what a command has printed; empty for one that was killed before it began."""
+    if not (folder / SAID).exists():
+        return ""
     with (folder / SAID).open("rb") as stream:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(0, size - (1 << 20)))

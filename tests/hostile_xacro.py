@@ -73,6 +73,16 @@ EXPRESSIONS = {
     "widths of formats": "'%999999999d' % 1", "format": "'{:999999999}'.format(1)",
     "formatted text": "f'{1:999999999}'",
 }  # fmt: skip
+
+
+def _followers(number: int, last: int) -> str:
+    """Joints of which each follows the next, and the last one that with a number, which there need not be."""
+    return '<link name="b"/>' + "".join(
+        f'<link name="l{n}"/><joint name="j{n}" type="continuous"><parent link="b"/><child link="l{n}"/>'
+        f'<mimic joint="j{n + 1 if n + 1 < number else last}"/></joint>' for n in range(number)
+    )  # fmt: skip
+
+
 #: Insides of files, by name.
 INSIDES = {
     "texts of nested lists": _nested("['x' * 9] * 9", "[p] * 9", 20, "p"),
@@ -115,6 +125,12 @@ INSIDES = {
     "aliases of yaml": "${xacro.load_yaml('bomb.yaml')}", "open brackets of yaml": "${xacro.load_yaml('open.yaml')}",
     "spaces of yaml": "${xacro.load_yaml('spaces.yaml')}",
     "properties of properties": _nested("1", "p + p", 900, "p"),
+    "joints that follow each other": _followers(8000, 8000),
+    "joints that follow each other in a loop": _followers(8000, 0),
+    "links below each other": "".join(
+        f'<link name="l{n}"/><joint name="j{n}" type="fixed"><parent link="l{n}"/><child link="l{n + 1}"/></joint>'
+        for n in range(20_000)
+    ) + '<link name="l20000"/>',
 }  # fmt: skip
 _YAML = {
     "big.yaml": "a:\n" + "  - [1, 2, 3]\n" * 5000, "open.yaml": "a: [\n" + "[\n" * 90_000,
@@ -146,18 +162,22 @@ def _read(path: Path) -> str:
         return str(error)
 
 
+def write(text: str, folder: Path) -> Path:
+    """The file of a case, with those beside it that cases load."""
+    for name, content in {"r.xacro": text, **_YAML}.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    return folder / "r.xacro"
+
+
 def run(folder: Path, text: str) -> dict[str, object]:
     """Read a text in a child with limits. Returns status, seconds, megabytes, sentence."""
-    path = folder / "r.xacro"
-    path.write_text(text, encoding="utf-8")
+    path = write(text, folder)
     return limited_child.run(lambda: _read(path), folder, MEMORY, SECONDS)
 
 
 def main(root: str, folder: str, *names: str) -> Iterator[dict[str, object]]:
     sys.path.insert(0, root)
     _read(Path(folder, "none.xacro"))  # imports, which the children need not make again
-    for name, text in _YAML.items():
-        Path(folder, name).write_text(text, encoding="utf-8")
     for name, text in cases().items():
         if not names or name in names:
             yield {"name": name, "bytes": len(text), **run(Path(folder), text)}

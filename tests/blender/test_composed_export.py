@@ -760,3 +760,22 @@ def test_prims_have_the_order_of_the_file_on_each_level(tmp_path, seed):
     wanted = [str(prim.GetPath()) for prim in source.Traverse()]
     assert [str(prim.GetPath()) for prim in stage.Traverse()] == wanted
     assert all(prim.GetTypeName() in ("Xform", "Cube") for prim in stage.Traverse())
+
+
+def test_hundreds_of_siblings_have_the_order_of_the_file(tmp_path):
+    """They are put in order in another way than a few."""
+    chance = random.Random(4)
+
+    def several(kind: str, count: int, inside: Any = lambda index: "") -> str:
+        numbers = chance.sample(range(count), count)
+        return "".join(f'def Xform "{kind}{number}"\n{{\n{inside(number)}}}\n' for number in numbers)
+
+    few = several("c", 9)
+    many = several("b", 600, lambda number: few if number % 200 == 0 else "")
+    text = f'def Xform "World"\n{{\n{several("a", 7, lambda number: many if number == 3 else few)}}}\n'
+    stage = trip(tmp_path, text)
+    before = Sdf.Layer.CreateAnonymous(".usda")
+    before.ImportFromString("#usda 1.0\n" + text)
+    source = Usd.Stage.Open(before)
+    assert [str(prim.GetPath()) for prim in stage.Traverse()] == [str(prim.GetPath()) for prim in source.Traverse()]
+    assert list(stage.GetRootLayer().rootPrims.keys()) == ["World"]

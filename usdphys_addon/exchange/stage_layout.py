@@ -7,7 +7,7 @@ object remembers the name of its prim, and whether that was the geometry itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -47,33 +47,41 @@ def restore(
     from ..usd import hierarchy as usd_hierarchy
 
     layer, objects = stage.GetEditTarget().GetLayer(), remembered.objects_by_name(with_linked=True)
+    places: dict[str, str] = {}
     moves = _renames(layer, objects)
     with Sdf.ChangeBlock():
-        pending = [layer.pseudoRoot]
-        while pending:
-            children = list(pending.pop().nameChildren)
-            pending += children
-            for child in children:
-                obj = _object_of(child, objects)
-                if obj is not None:
-                    if obj.parent is not None and not obj.matrix_parent_inverse.is_identity:
-                        write_sheared(
-                            child, frames.sheared_below(np.array(obj.parent.matrix_world), np.array(obj.matrix_world))
-                        )
-                    _retype_plain(child, remembered.prim_of(obj))
-                type_name = remembered.type_of(obj) if obj is not None else ""
-                if obj is not None and _keeps_shape(obj, type_name):
-                    _replace_geometry(child, type_name)
-                    continue
-                if type_name in usd_geom.GPRIM_TYPES and obj is not None and obj.name not in gprims:
-                    # Its mesh was edited: the size of a gprim cannot say that.
-                    type_name = "Mesh"
-                if type_name not in ("", "Scope", "Xform"):
-                    _merge_geometry(child, type_name)
-    places: dict[str, str] = {}
+        _restore_types(layer, objects, gprims)
     moves.update(_material_moves(layer, looks, materials, places))
     usd_hierarchy.move_prims(layer, moves)
     return places
+
+
+def _restore_types(layer: Sdf.Layer, objects: Mapping[str, Object], gprims: Collection[str]) -> None:
+    """Give prims the type and the geometry that their objects remember. objects: by name. gprims: as in `restore`."""
+    from ..usd.specs import children_of
+
+    pending = [layer.pseudoRoot]
+    while pending:
+        children = children_of(pending.pop())
+        pending += children
+        for child in children:
+            obj = _object_of(child, objects)
+            if obj is None:
+                continue
+            if obj.parent is not None and not obj.matrix_parent_inverse.is_identity:
+                write_sheared(
+                    child, frames.sheared_below(np.array(obj.parent.matrix_world), np.array(obj.matrix_world))
+                )
+            _retype_plain(child, remembered.prim_of(obj))
+            type_name = remembered.type_of(obj)
+            if _keeps_shape(obj, type_name):
+                _replace_geometry(child, type_name)
+                continue
+            if type_name in usd_geom.GPRIM_TYPES and obj.name not in gprims:
+                # Its mesh was edited: the size of a gprim cannot say that.
+                type_name = "Mesh"
+            if type_name not in ("", "Scope", "Xform"):
+                _merge_geometry(child, type_name)
 
 
 def rename(stage: Usd.Stage) -> None:
@@ -86,16 +94,17 @@ def rename(stage: Usd.Stage) -> None:
 
 def _renames(layer: Sdf.Layer, objects: Mapping[str, Object]) -> dict[str, str]:
     """New paths of the prims that get another name, by their old paths. objects: by name."""
+    from ..usd.specs import children_of
+
     moves: dict[str, str] = {}
     pending = [(layer.pseudoRoot, "")]
     while pending:
         spec, new_parent = pending.pop()
-        children = list(spec.nameChildren)
-        taken = {child.name for child in children}
-        for child in children:
-            name = _wanted_name(child, taken, objects)
+        children = {child.name: child for child in children_of(spec)}
+        for own, child in children.items():
+            name = _wanted_name(child, own, children, objects)
             path = f"{new_parent}/{name}"
-            if name != child.name:
+            if name != own:
                 moves[str(child.path)] = path
             pending.append((child, path))
     return moves
@@ -120,10 +129,11 @@ def _replace_geometry(spec: Sdf.PrimSpec, type_name: str) -> None:
     from pxr import Sdf
 
     from ..usd import write as usd_write
+    from ..usd.specs import children_of, property_names
 
-    for child in [child for child in spec.nameChildren if OBJECT_NAME not in child.attributes]:
-        for name in child.properties.keys():
-            if name.startswith(("material:", "userProperties:")) and name not in spec.properties.keys():
+    for child in [child for child in children_of(spec) if OBJECT_NAME not in child.attributes]:
+        for name in property_names(child):
+            if name.startswith(("material:", "userProperties:")) and name not in spec.properties:
                 Sdf.CopySpec(spec.layer, child.properties[name].path, spec.layer, spec.path.AppendProperty(name))
         if "material:binding" in child.relationships:
             usd_write.apply_schemas(spec, ["MaterialBindingAPI"])
@@ -136,12 +146,13 @@ def _object_of(spec: Sdf.PrimSpec, objects: Mapping[str, Object]) -> Object | No
     return objects.get(str(attribute.default)) if attribute is not None else None
 
 
-def _wanted_name(spec: Sdf.PrimSpec, taken: set[str], objects: Mapping[str, Object]) -> str:
+def _wanted_name(spec: Sdf.PrimSpec, own: str, taken: Container[str], objects: Mapping[str, Object]) -> str:
+    """own: its name. taken: those of its parent's children."""
     obj = _object_of(spec, objects)
     if obj is None:
-        return str(spec.name)
+        return own
     name = remembered.name_of(obj)
-    return name if name not in taken else str(spec.name)
+    return name if name not in taken else own
 
 
 def _retype_plain(spec: Sdf.PrimSpec, prim: Any) -> None:
@@ -186,7 +197,9 @@ def _is_nothing(attribute: Any) -> bool:
 
 def _content(spec: Sdf.PrimSpec, type_name: str) -> Any | None:
     """The child to merge into an Xform: of the imported type, or the mesh in place of an imported gprim."""
-    own = [child for child in spec.nameChildren if OBJECT_NAME not in child.attributes]
+    from ..usd.specs import children_of
+
+    own = [child for child in children_of(spec) if OBJECT_NAME not in child.attributes]
     same = next((child for child in own if child.typeName == type_name), None)
     if same is None and type_name in usd_geom.GEOMETRY_TYPES:
         same = next((child for child in own if child.typeName in usd_geom.GEOMETRY_TYPES), None)
@@ -198,6 +211,7 @@ def _merge_geometry(spec: Sdf.PrimSpec, type_name: str) -> None:
     from pxr import Sdf
 
     from ..usd import write as usd_write
+    from ..usd.specs import child_names, property_names
 
     geometry = _content(spec, type_name)
     if geometry is None:
@@ -205,8 +219,8 @@ def _merge_geometry(spec: Sdf.PrimSpec, type_name: str) -> None:
         if type_name in usd_geom.CURVE_TYPES:
             spec.typeName = type_name
         return
-    keep_mesh, own = geometry.typeName == type_name, set(spec.properties.keys())
-    children = [child.name for child in geometry.nameChildren] if keep_mesh else []
+    keep_mesh, own = geometry.typeName == type_name, set(property_names(spec))
+    children = child_names(geometry) if keep_mesh else []
     layer, source, place = spec.layer, geometry.path, spec.path
     if geometry.name in children:
         # A subset of the faces can have the name of its mesh, and takes its place.
@@ -214,7 +228,7 @@ def _merge_geometry(spec: Sdf.PrimSpec, type_name: str) -> None:
         Sdf.CopySpec(spec.layer, geometry.path, layer, source)
         del spec.nameChildren[geometry.name]
         geometry = layer.GetPrimAtPath(source)
-    for name in geometry.properties.keys():
+    for name in property_names(geometry):
         if name not in own and (keep_mesh or name.startswith(_SURVIVES_AS_GPRIM)):
             Sdf.CopySpec(layer, source.AppendProperty(name), spec.layer, place.AppendProperty(name))
     for name in children:
@@ -284,36 +298,67 @@ def put_in_order(layer: Sdf.Layer, scene: Scene) -> None:
     """Restore the order of imported prims; remove the names that Blender wrote."""
     from pxr import Sdf
 
+    from ..usd.specs import child_names, property_names
+
     order = _orders(scene)
-    last, mixed = len(order), dict[Sdf.Path, list[Sdf.Path]]()
+    last, mixed = len(order), dict[Sdf.Path, list[str]]()
     with Sdf.ChangeBlock():
         for empty in _material_scopes(layer):
             if not len(empty.nameChildren):
                 removal = Sdf.BatchNamespaceEdit()
                 removal.Add(empty.path, Sdf.Path.emptyPath)
                 layer.Apply(removal)
-        pending = [(layer.pseudoRoot, Sdf.Path.absoluteRootPath)]
+        pending = [(layer.pseudoRoot, "")]
         while pending:
             spec, place = pending.pop()
-            properties, children = spec.properties, spec.nameChildren
+            written = property_names(spec)
             for name in _BLENDER_NAMES:
-                if name in properties:
-                    spec.RemoveProperty(properties[name])
-            children_placed = [(child, place.AppendChild(name)) for name, child in children.items()]
-            pending.extend(children_placed)
-            siblings = [(order.get(str(path), last), path.name, path) for _, path in children_placed]
-            wanted = sorted(siblings)
-            if wanted != siblings:
-                mixed[place] = [path for _, _, path in wanted]
+                if name in written:
+                    spec.RemoveProperty(spec.properties[name])
+            names, path = child_names(spec), spec.path
+            pending += [(layer.GetPrimAtPath(path.AppendChild(name)), f"{place}/{name}") for name in names]
+            wanted = sorted(names, key=lambda name: (order.get(f"{place}/{name}", last), name))
+            if wanted != names:
+                mixed[path] = wanted
         if mixed:
-            _reorder(layer, mixed)
+            reorder(layer, mixed)
 
 
-def _reorder(layer: Sdf.Layer, mixed: Mapping[Sdf.Path, list[Sdf.Path]]) -> None:
-    """Order siblings, whose paths are by that of their parent: take them out of the layer, and put them back.
+#: To take one of several children out of a prim, or to put one in, takes as long as there are many. To copy one does
+#: not, and takes as long as to move one of so many.
+_FEW_CHILDREN = 500
 
-    To rename them and back takes 20 times as long where they are thousands, by the square of their number.
-    """
+
+def reorder(layer: Sdf.Layer, mixed: Mapping[Sdf.Path, list[str]]) -> None:
+    """Order the children of prims. mixed: names of all children in their new order, by the path of the prim."""
+    from pxr import Sdf
+
+    away = Sdf.Path(core_paths.free("/Children", layer.GetPrimAtPath))
+    many = {path: names for path, names in mixed.items() if len(names) > _FEW_CHILDREN}
+    with Sdf.ChangeBlock():
+        Sdf.CreatePrimInLayer(layer, away)
+        for path, names in mixed.items():
+            if path not in many:
+                _move_children(layer, path, away, names)
+                _move_children(layer, away, path, names)
+        del layer.pseudoRoot.nameChildren[away.name]
+        if many:
+            _copy_in_order(layer, {path: [path.AppendChild(name) for name in names] for path, names in many.items()})
+
+
+def _move_children(layer: Sdf.Layer, path: Sdf.Path, to: Sdf.Path, names: list[str]) -> None:
+    """Move children of a prim, with all below them, to another one after its own."""
+    from pxr import Sdf
+
+    edit = Sdf.BatchNamespaceEdit()
+    for name in names:
+        edit.Add(path.AppendChild(name), to.AppendChild(name), Sdf.NamespaceEdit.atEnd)
+    if not layer.Apply(edit):
+        raise RuntimeError(f"the children of '{path}' cannot be moved to '{to}'")
+
+
+def _copy_in_order(layer: Sdf.Layer, mixed: Mapping[Sdf.Path, list[Sdf.Path]]) -> None:
+    """Order siblings, whose paths are by that of their parent: take them out of the layer, and put them back."""
     from pxr import Sdf
 
     # What leads to siblings is put back without them, and each prim once.
@@ -428,9 +473,11 @@ def _restore_shape(spec: Sdf.PrimSpec, obj: Object) -> None:
 
 def _objects_on(layer: Sdf.Layer) -> Iterator[tuple[Any, Object]]:
     """Prims of imported objects, with the objects."""
+    from ..usd.specs import children_of
+
     pending, objects = [layer.pseudoRoot], remembered.objects_by_name(with_linked=True)
     while pending:
-        for child in pending.pop().nameChildren:
+        for child in children_of(pending.pop()):
             pending.append(child)
             obj = _object_of(child, objects)
             if obj is not None and obj.usdphys.prim.path:
@@ -446,14 +493,14 @@ def _restore_transforms(stage: Usd.Stage, frame: float) -> set[str]:
 
     layer = stage.GetEditTarget().GetLayer()
     owners = {prim.path: (obj, prim) for obj in bpy.data.objects if (prim := remembered.prim_of(obj)) is not None}
-    origins = _written_transforms({prim.transform for _, prim in owners.values() if prim.transform})
+    specs = {path: layer.GetPrimAtPath(path) for path, (_, prim) in owners.items() if prim.transform}
+    as_imported = {path for path, spec in specs.items() if spec and _is_as_imported(spec, owners[path][1].transform)}
+    pending = sorted(specs.keys() - as_imported)
+    origins = _written_transforms({owners[path][1].transform for path in pending})
     animated: set[str] = set()
     copies: list[tuple[_WrittenTransform, Sdf.PrimSpec]] = []
-    for path in sorted(owners):
-        obj, prim = owners[path]
-        if not prim.transform:
-            continue
-        spec = layer.GetPrimAtPath(prim.path)
+    for path in pending:
+        (obj, prim), spec = owners[path], specs[path]
         now = UsdGeom.Xformable(stage.GetPrimAtPath(prim.path))
         origin = origins.get(prim.transform) or _written_transform(prim.transform)
         if spec is not None and not spec.typeName and not prim.type_name:
@@ -472,10 +519,7 @@ def _restore_transforms(stage: Usd.Stage, frame: float) -> set[str]:
         after = now.ComputeLocalToWorldTransform(time) if origin.resets else now.GetLocalTransformation(time)
         # In the world, the rounding of all transforms above adds up.
         is_here = _same(before, after, 1e-5 if origin.resets else 2e-6)
-        # Blender's exporter loses rotations by less than 4e-4 radians.
-        # Nor does Blender hold a sheared place.
-        is_lost = not _same(before, after, 1e-3) and not frames.is_sheared(np.array(before).T)
-        if not is_here and (import_notes.is_moved(obj) or is_lost):
+        if not is_here and (import_notes.is_moved(obj) or _is_lost(before, after)):
             continue
         copies.append((origin, spec))
         if origin.varies:
@@ -485,16 +529,33 @@ def _restore_transforms(stage: Usd.Stage, frame: float) -> set[str]:
     return animated
 
 
+def _is_as_imported(spec: Sdf.PrimSpec, transform: str) -> bool:
+    """True if Blender has written the transform operations of the imported file, letter by letter."""
+    from ..usd import opinions
+
+    operations = opinions.operations_in(transform)
+    return operations is not None and opinions.has_operations(spec, operations)
+
+
+def _is_lost(before: Any, after: Any) -> bool:
+    """True for matrices that differ by more than Blender does without an edit."""
+    # Blender's exporter loses rotations by less than 4e-4 radians.
+    # Nor does Blender hold a sheared place.
+    return not _same(before, after, 1e-3) and not frames.is_sheared(np.array(before).T)
+
+
 def _copy_transforms(copies: list[tuple[_WrittenTransform, Sdf.PrimSpec]]) -> None:
     """Give prims the transform operations of others, and forget them."""
     from pxr import Sdf
 
-    from ..usd import write as usd_write
+    from ..usd.specs import property_names
 
     # The stage looks at all of them once.
     with Sdf.ChangeBlock():
         for origin, spec in copies:
-            usd_write.clear_local(spec)
+            for name in property_names(spec):
+                if name.startswith("xformOp") and name not in origin.names:
+                    spec.RemoveProperty(spec.properties[name])
             for name in origin.names:
                 Sdf.CopySpec(origin.layer, origin.path.AppendProperty(name), spec.layer, spec.path.AppendProperty(name))
     copies.clear()
@@ -545,9 +606,11 @@ def _written_transform(text: str) -> _WrittenTransform:
 def _transform_of(layer: Sdf.Layer, stage: Usd.Stage, prim: Usd.Prim) -> _WrittenTransform:
     from pxr import UsdGeom
 
+    from ..usd.specs import property_names
+
     xformable, path = UsdGeom.Xformable(prim), prim.GetPath()
     return _WrittenTransform(
-        layer, path, tuple(layer.GetPrimAtPath(path).properties.keys()), stage, xformable,
+        layer, path, tuple(property_names(layer.GetPrimAtPath(path))), stage, xformable,
         xformable.GetLocalTransformation(), xformable.GetResetXformStack(), xformable.TransformMightBeTimeVarying(),
     )  # fmt: skip
 

@@ -143,9 +143,9 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
         job.proof = result.proof = Proof(reading.model, moving=moving, without=_ELSEWHERE)
 
     def check(made: Path) -> None:
-        usd_verify.verify(made, target, job.outline)
+        read = usd_verify.verify(made, target, job.outline)
         if options.proves:
-            usd_verify.prove(made, result, strict=options.strict)
+            usd_verify.prove(made, result, strict=options.strict, read=read)
 
     apart = image_files.are_expected(target)
     with (

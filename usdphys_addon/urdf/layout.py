@@ -172,6 +172,8 @@ class _Planner:
         self.place_links()
         self.write_bodies()
         self.joint_names = _Names()
+        #: Results of `last_leader`, by the name of the joint.
+        self.last_leaders: dict[str, tuple[Joint, float, float] | None] = {}
         self.write_joints()
         self.write_loops()
         self.write_shapes()
@@ -449,23 +451,11 @@ class _Planner:
         joint, path = robot.joints[name], layout.joint_paths[name]
         if joint.mimic is None:
             return
-        multiplier, offset, seen = 1.0, 0.0, {name}
-        leader = joint
-        while leader.mimic is not None:
-            following = leader.mimic
-            offset += multiplier * following.offset
-            multiplier *= following.multiplier
-            leading = robot.joints.get(following.joint)
-            if (
-                leading is None
-                or leading.name in seen
-                or leading.name not in layout.joint_paths
-                or leading.type not in SINGLE
-            ):
-                self.note_mimic(path, joint)
-                return
-            leader = leading
-            seen.add(leading.name)
+        end = self.last_leader(name)
+        if end is None:
+            self.note_mimic(path, joint)
+            return
+        leader, multiplier, offset = end
         if (leader.type in ANGULAR) != (joint.type in ANGULAR):
             self.tell("UrdfMimicMixed", "warning", joint.element,
                       f"'{name}' and '{leader.name}', which it follows, are not both angles or both lengths; "
@@ -479,6 +469,31 @@ class _Planner:
             Note("newton:mimicCoef0", "float", offset * degree), Note("newton:mimicCoef1", "float", multiplier),
         ))  # fmt: skip
         layout.applied.setdefault(path, []).append("NewtonMimicAPI")
+
+    def last_leader(self, name: str) -> tuple[Joint, float, float] | None:
+        """The joint at the end of the chain in which joints follow each other, with the multiplier and the offset to
+        it; None where it has no such end. Each chain is walked once."""
+        robot, known = self.robot, self.last_leaders
+        way: list[Joint] = []
+        joint = robot.joints[name]
+        while joint.name not in known:
+            way.append(joint)
+            known[joint.name] = None  # who comes back here walks in a circle
+            if joint.mimic is None:
+                known[joint.name] = joint, 1.0, 0.0
+                break
+            leading = robot.joints.get(joint.mimic.joint)
+            if leading is None or leading.name not in self.layout.joint_paths or leading.type not in SINGLE:
+                break
+            joint = leading
+        end = known[joint.name]
+        for joint in reversed(way):
+            if end is not None and joint.mimic is not None:
+                leader, multiplier, offset = end
+                own = joint.mimic
+                end = leader, own.multiplier * multiplier, own.offset + own.multiplier * offset
+            known[joint.name] = end
+        return known[name]
 
     def note_mimic(self, path: str, joint: Joint) -> None:
         assert joint.mimic is not None

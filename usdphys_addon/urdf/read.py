@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..core import frames
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.validate import Issue, Severity
-from ..core.words import named
+from ..core.words import NAMED, and_more
 from . import markup, xacro
 from .markup import Element
 from .packages import Packages, is_file
@@ -372,6 +373,15 @@ class _Reader:
 
     def make_tree(self) -> None:
         robot = self.robot
+        #: A link above each, not always the next: looking for the topmost makes the way to it shorter.
+        above: dict[str, str] = {}
+
+        def topmost(name: str) -> str:
+            while name in above:
+                above[name] = above.get(above[name], above[name])
+                name = above[name]
+            return name
+
         for joint in list(robot.joints.values()):
             if joint.child in robot.parents:
                 self.tell("UrdfSecondParent", "warning", joint.element,
@@ -380,41 +390,71 @@ class _Reader:
                           joint.name)  # fmt: skip
                 del robot.joints[joint.name]
                 continue
-            above: str | None = joint.parent
-            while above is not None and above != joint.child:
-                above = robot.parents[above].parent if above in robot.parents else None
-            if above is not None:
+            # Nothing is above the child yet.
+            if topmost(joint.parent) == joint.child:
                 self.tell("UrdfCycle", "warning", joint.element,
                           f"The joint '{joint.name}' closes a loop of parents, and is left out.",
                           "Make the links a tree.", joint.name)  # fmt: skip
                 del robot.joints[joint.name]
                 continue
-            robot.parents[joint.child] = joint
+            robot.parents[joint.child], above[joint.child] = joint, joint.parent
             robot.children.setdefault(joint.parent, []).append(joint)
         robot.roots = [name for name in robot.links if name not in robot.parents]
         for name in robot.roots[1:]:
             self.tell("UrdfSeveralRoots", "warning", robot.links[name].element,
                       f"'{name}' hangs on no joint, and neither does '{robot.roots[0]}'.",
                       "Join them: ROS takes only one root.", name)  # fmt: skip
+        loops = _loops_of(robot.joints)
         for joint in robot.joints.values():
             if joint.mimic is not None:
-                self.check_mimic(joint)
+                self.check_mimic(joint, joint.mimic, loops[joint.name])
 
-    def check_mimic(self, joint: Joint) -> None:
-        assert joint.mimic is not None
-        leader = self.robot.joints.get(joint.mimic.joint)
+    def check_mimic(self, joint: Joint, mimic: Mimic, loop: tuple[str, int] | None) -> None:
+        """loop: see `_loops_of`."""
+        joints = self.robot.joints
+        leader = joints.get(mimic.joint)
         if leader is None or leader.type not in SINGLE:
             self.tell("UrdfMimicBroken", "warning", joint.element,
-                      f"'{joint.name}' follows the joint '{joint.mimic.joint}', which there is not or which does not "
+                      f"'{joint.name}' follows the joint '{mimic.joint}', which there is not or which does not "
                       "move; it moves freely.", "Name another joint.", joint.name)  # fmt: skip
             return
-        seen = [joint.name]
-        while leader is not None and leader.mimic is not None and leader.name not in seen:
-            seen.append(leader.name)
-            leader = self.robot.joints.get(leader.mimic.joint)
-        if leader is not None and leader.mimic is not None:
-            way = f", by way of {named(seen[1:])}" if seen[1:] else ""
-            whom = "itself" if leader is joint else f"'{leader.name}', which follows itself"
+        if loop is not None:
+            first, number = loop
+            between = [f"'{name}'" for name in islice(_leaders_of(joint, joints), min(NAMED, number - 1))]
+            way = f", by way of {and_more(between, number - 1)}" if between else ""
+            whom = "itself" if first == joint.name else f"'{first}', which follows itself"
             self.tell("UrdfMimicBroken", "warning", joint.element,
                       f"'{joint.name}' follows {whom}{way}; it moves freely.",
                       "Name another joint.", joint.name)  # fmt: skip
+
+
+def _leaders_of(joint: Joint, joints: Mapping[str, Joint]) -> Iterator[str]:
+    """The joint that a joint follows, the one that this follows, and so on; without end in a loop."""
+    while joint.mimic is not None and joint.mimic.joint in joints:
+        joint = joints[joint.mimic.joint]
+        yield joint.name
+
+
+def _loops_of(joints: Mapping[str, Joint]) -> dict[str, tuple[str, int] | None]:
+    """Where the joints that a joint follows lead into a loop: the first joint of it, and how many joints there are from
+    this one all the way round; else None. By name, in time that grows with the number of joints."""
+    loops: dict[str, tuple[str, int] | None] = {}
+    for joint in joints.values():
+        way: list[str] = []
+        places: dict[str, int] = {}
+        name = joint.name
+        for name in chain((joint.name,), _leaders_of(joint, joints)):
+            if name in places:
+                round_it = way[places[name] :]
+                loops.update((one, (one, len(round_it))) for one in round_it)
+            if name in places or name in loops:
+                break
+            places[name] = len(way)
+            way.append(name)
+        else:
+            loops[name] = None
+        loop = loops[name]
+        for before in reversed(way):
+            if before not in loops:
+                loop = loops[before] = None if loop is None else (loop[0], loop[1] + 1)
+    return loops

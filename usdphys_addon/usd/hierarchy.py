@@ -134,13 +134,15 @@ def move_prims(layer: Sdf.Layer, moves: dict[str, str]) -> None:
     done: dict[str, str] = {}
     renamed = {old: new for old, new in moves.items() if old != new}
     elsewhere: list[tuple[str, str]] = []
-    # Deepest first: a prim is moved before its ancestors are renamed.
-    for old, new in sorted(renamed.items(), key=lambda move: -move[0].count("/")):
-        parent, new_parent, leaf = paths.parent_of(old), paths.parent_of(new), paths.name_of(new)
-        if paths.followed(parent, renamed) != new_parent:
-            elsewhere.append((old, new))
-        elif _is_moved(layer, old, f"{parent}/{leaf}"):
-            done[old] = new
+    # For nothing but moves: one of a prim with other changes takes as long as there are many changes in the block.
+    with Sdf.ChangeBlock():
+        # Deepest first: a prim is moved before its ancestors are renamed.
+        for old, new in sorted(renamed.items(), key=lambda move: -move[0].count("/")):
+            parent, new_parent, leaf = paths.parent_of(old), paths.parent_of(new), paths.name_of(new)
+            if paths.followed(parent, renamed) != new_parent:
+                elsewhere.append((old, new))
+            elif _is_moved(layer, old, f"{parent}/{leaf}"):
+                done[old] = new
     # After all renames, so that a new scope cannot take the path of a prim that is still to be renamed.
     for old, new in elsewhere:
         new_parent = paths.parent_of(new)

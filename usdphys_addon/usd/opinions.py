@@ -16,6 +16,7 @@ from ..core.errors import InputError
 from ..core.schema import Attribute
 from ..core.vendor_schemas import may_be_keyed
 from .files import layers
+from .specs import property_names
 
 #: Types of transform operations whose USDA text can be copied verbatim.
 _PLAIN_OPERATIONS = frozenset({"double3", "float3", "double", "float", "matrix4d", "quatd", "quatf"})
@@ -277,6 +278,17 @@ def operations_in(text: str) -> str | None:
     before, _, after = transform_layer("\0").partition("\0")
     is_plain = text.startswith(before) and text.endswith(after) and len(text) >= len(before) + len(after)
     return text[len(before) : len(text) - len(after)] if is_plain else None
+
+
+def has_operations(spec: Sdf.PrimSpec, text: str) -> bool:
+    """True if the text of the transform properties of a spec is this one, see `operations_in`."""
+    layer, path, start = spec.layer, spec.path, 0
+    for name in sorted(name for name in property_names(spec) if name.startswith("xformOp")):
+        line = f"    {layer.GetPropertyAtPath(path.AppendProperty(name)).GetAsText()}"
+        if not text.startswith(line, start):
+            return False
+        start += len(line)
+    return start == len(text)
 
 
 def transform_text(opinions: Opinions) -> str:

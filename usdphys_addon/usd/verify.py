@@ -48,11 +48,13 @@ def _is_empty(value: Any) -> bool:
     return hasattr(value, "__len__") and not len(value)
 
 
-def verify(scratch: Path, target: Path, expected: list[str]) -> None:
+def verify(scratch: Path, target: Path, expected: list[str]) -> Sdf.Layer | None:
     """Raise OutputError unless a file is whole: text has this outline, and the tables of a crate file can be read.
 
-    target: the name for the message.
+    target: the name for the message. Returns the layer of a file of text: while it is held, USD does not read the file
+    again, see `prove`.
     """
+    layer = None
     try:
         with scratch.open("rb") as stream:
             is_crate = stream.read(8) == b"PXR-USDC"
@@ -60,12 +62,15 @@ def verify(scratch: Path, target: Path, expected: list[str]) -> None:
             # All tables of the file are read, and no layer is made of them.
             is_whole = bool(_CrateInfo.Open(str(scratch)))
         else:
-            layer = Sdf.Layer.OpenAsAnonymous(str(scratch))
+            # One that USD has open already is not the file.
+            is_open = Sdf.Layer.Find(str(scratch)) is not None
+            layer = (Sdf.Layer.OpenAsAnonymous if is_open else Sdf.Layer.FindOrOpen)(str(scratch))
             is_whole = bool(layer) and outline(layer) == expected
     except (OSError, Tf.ErrorException):
         is_whole = False
     if not is_whole:
         raise OutputError(torn(target))
+    return layer
 
 
 # --------------------------------------------------------------------------- proof
@@ -81,14 +86,15 @@ class Provable(Protocol):
     proof: proof.Proof | None
 
 
-def prove(file: Path, result: Provable, *, strict: bool) -> None:
+def prove(file: Path, result: Provable, *, strict: bool, read: Sdf.Layer | None = None) -> None:
     """Hold a written file against what Blender has shown, and count its physics; add what differs to the issues.
 
-    strict: raise ValidationFailedError where it differs.
+    strict: raise ValidationFailedError where it differs. read: its layer, if `verify` has just read it.
     """
     if result.proof is None:
         return
-    deviations, counts = result.proof.mismatches(partial(facts_of_file, file))
+    is_read = read is not None and not read.anonymous
+    deviations, counts = result.proof.mismatches(partial(facts_of_file, file, is_read=is_read))
     issues = proof.issues_of(deviations)
     refuse_errors(issues, result.path, strict=strict)
     result.issues += issues
@@ -99,12 +105,15 @@ def prove(file: Path, result: Provable, *, strict: bool) -> None:
 # --------------------------------------------------------------------------- facts
 
 
-def facts_of_file(file: Path, wanted: Sequence[str], alike: Sequence[object]) -> proof.Facts:
+def facts_of_file(
+    file: Path, wanted: Sequence[str], alike: Sequence[object], *, is_read: bool = False
+) -> proof.Facts:  # fmt: skip
     """The facts of a USD file about the prims at some paths. alike: equal for prims that are written alike.
 
-    Values are read of one prim of each kind, and places and shapes of all.
+    Values are read of one prim of each kind, and places and shapes of all. is_read: its layer is open and as the file.
     """
-    layers.reload([file])
+    if not is_read:
+        layers.reload([file])
     stage = Usd.Stage.Open(str(file))
     usd_read.say_units_as_doubles(stage)
     units = usd_read.stage_units(stage)

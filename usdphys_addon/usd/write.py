@@ -26,6 +26,7 @@ from ..core.units import StageUnits
 from ..core.value_types import ValueType, value_type, with_elements
 from ..core.vendors import is_placeless, is_vendor_type
 from .opinions import BINDING_API, PHYSICS_BINDING
+from .specs import property_names
 
 _Values = TypeVar("_Values", schema.Vector, schema.Quaternion)
 _SPACELESS = ("xformOp", "xformOpOrder")
@@ -526,7 +527,7 @@ def vectors(rows: Any) -> Vt.Vec3fArray:
 
 def clear_local(spec: Sdf.PrimSpec) -> None:
     """Remove the transform of a prim."""
-    for name in [name for name in spec.properties.keys() if name.startswith(_SPACELESS)]:
+    for name in [name for name in property_names(spec) if name.startswith(_SPACELESS)]:
         spec.RemoveProperty(spec.properties[name])
 
 
