@@ -127,6 +127,7 @@ class USDPHYS_PT_preview_state(Sidebar, bpy.types.Panel):
             row.label(text=tr(_range(frames[0], frames[-1])))
             if leader.edited:
                 draw_text(column, leader.edited, "INFO")
+            _draw_breaks(layout.column(align=True), leader.events)
         from ..usdphys_addon.viewport import joint_loads, load_plot
 
         for name, loads in joint_loads.of_selected(context, session):
@@ -136,6 +137,21 @@ class USDPHYS_PT_preview_state(Sidebar, bpy.types.Panel):
             draw_text(column, phrase("{joint}: {event}", joint=label, event=load_plot.break_text(broken)), "UNLINKED")
         for text in session.warnings:
             draw_text(column, text, "ERROR")
+
+
+def _draw_breaks(column: UILayout, events: Any) -> None:
+    """A button for each frame of a cache in which joints break, which shows the frame."""
+    from ..usdphys_addon.playback import bake
+
+    rows = bake.breaks_by_frame(events)
+    for frame, labels in list(rows.items())[:MAX_ROWS]:
+        if len(labels) == 1:
+            text = phrase("Frame {frame}: {joint} breaks", frame=frame, joint=labels[0])
+        else:
+            text = phrase("Frame {frame}: {number} joints break", frame=frame, number=len(labels))
+        column.operator("usdphys.go_to_frame", text=tr(text), icon="UNLINKED").frame = frame
+    if len(rows) > MAX_ROWS:
+        column.label(text=tr(phrase("and {count} more", count=len(rows) - MAX_ROWS)))
 
 
 def _readout(column: UILayout, name: str, value: str) -> None:

@@ -90,7 +90,10 @@ class _Rows:
             names = parts.row()
             names.alignment = "RIGHT" if fits else "LEFT"
             names.label(text=label, translate=False)
-            parts.label(text=_UNKNOWN, translate=False)
+            if name == "mass":
+                parts.prop(self.values, selection.MASS_TEXT, text="", placeholder=_UNKNOWN)
+            else:
+                parts.label(text=_UNKNOWN, translate=False)
         elif fits and not search:
             row.prop(self.values, name, text=label, translate=False)
         else:
@@ -206,6 +209,8 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
     def draw_body(self, box: Any, rows: _Rows, context: Context, obj: Any) -> None:
         if is_body(obj):
             rows.draw(box, "mass")
+            if reason := selection.problem("mass"):
+                draw_text(box.column(align=True), reason, "INFO")
         if selected.has_colliders(obj):
             rows.draw(box, "collider_shape")
             shapes = readout.shapes_of(obj.name)

@@ -183,12 +183,31 @@ def test_a_mass_that_is_not_computed_yet_is_no_zero():
     other.usdphys.mass.is_applied, other.usdphys.mass.mass = True, 3.0
     scenes.select(crate)
     before = rows()
-    assert "mass" not in before and "friction" in before
-    assert "\N{HORIZONTAL ELLIPSIS}" in box().labels() and "mass" in dots()
+    assert before[0] == "mass_text" and "mass" not in before and "mass" in dots()
     compute()
-    assert rows() == ["mass", *before] and "\N{HORIZONTAL ELLIPSIS}" not in box().labels()
+    assert rows() == ["mass", *before[1:]]
     scenes.select(other)
     assert "mass" in rows()
+
+
+@pytest.mark.parametrize("problem", ["", "There is no object 'Crate'"])
+@pytest.mark.parametrize(("typed", "expected"), [("2.5", 2.5), ("500 g", 0.5), ("2 * 3", 6.0)])
+def test_a_mass_is_typed_over_the_dots_of_one_that_is_not_computed(problem, typed, expected, monkeypatch):
+    """Not yet, or not at all; then the panel says why."""
+    crate, other = scenes.solid("Crate"), scenes.solid("Other")
+    scenes.select(crate, other)
+    computed = readout.MassReadout(problem=problem) if problem else None
+    monkeypatch.setattr(readout, "mass_of", lambda _name: computed)
+    values = selection.current(bpy.context)
+    field = box().prop_of(values, "mass_text")
+    assert field.arguments["placeholder"] == "\N{HORIZONTAL ELLIPSIS}" and values.mass_text == ""
+    assert (problem in box().labels()) == bool(problem)
+    for wrong in ("", "heavy", "-1", "0", "nan", "inf", "1e400"):
+        values.mass_text = wrong
+        assert not crate.usdphys.mass.is_applied
+    values.mass_text = typed
+    assert [obj.usdphys.mass.mass for obj in (crate, other)] == pytest.approx([expected, expected])
+    assert "mass" in rows() and "mass_text" not in rows()
 
 
 def test_a_computed_mass_is_keyed_as_it_is():

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import bpy
+import numpy as np
 from bpy.types import Context, Object
 
 from ..authoring import selected, value_keys
@@ -21,6 +22,8 @@ from ..bridge.roles import applies, is_body
 from . import readout
 
 NAME = "usdphys_selection"
+#: The largest number that a property of Blender holds.
+_HEAVIEST = float(np.finfo(np.float32).max)
 _OF_DRIVE = ("target_position", "target_velocity", "stiffness", "damping", "max_force")
 #: What an object must have, path of the group, class of the group, names of its properties.
 _SAME = (
@@ -53,6 +56,8 @@ SURFACE = frozenset({"friction", "bounce"})
 _COMPUTED = {"mass": "mass", "mass_center_of_mass": "center_of_mass", "mass_diagonal_inertia": "diagonal_inertia"}
 
 
+#: Property in place of the mass while that is not computed: a number would say 0. What is typed into it is authored.
+MASS_TEXT = "mass_text"
 #: In `differing`, where the selected objects have not the same role.
 ROLE = "role"
 
@@ -84,6 +89,23 @@ def shown(name: str) -> Any:
 def is_unknown(name: str) -> bool:
     """True while a value of the active object that is computed is not there yet, or cannot be computed."""
     return name in _COMPUTED and shown(name) is None
+
+
+def problem(name: str) -> str:
+    """Why a value of the active object cannot be computed; "" where it is, or is not yet."""
+    obj = active()
+    computed = readout.mass_of(obj.name) if obj is not None and is_unknown(name) else None
+    return "" if computed is None else computed.problem
+
+
+def _put_mass(text: str) -> None:
+    """Author a typed mass; a text that is no mass changes nothing."""
+    try:
+        value = bpy.utils.units.to_value("METRIC", "MASS", text.replace(",", "."), str_ref_unit="kg")
+    except ValueError:
+        return
+    if 0.0 < value <= _HEAVIEST:
+        put("mass", value)
 
 
 def any_of(value: Any) -> bool:
@@ -219,6 +241,10 @@ def _declared() -> Iterator[tuple[str, Any]]:
     yield "mass", _virtual("mass", number, name="Mass (kg)", min=0.0, precision=3, description=(
         "Mass of the whole body. It is computed from shape and density until you type one"
     ))  # fmt: skip
+    yield MASS_TEXT, bpy.props.StringProperty(
+        name="Mass (kg)", get=lambda _group: "", set=lambda _group, text: _put_mass(text), options={"SKIP_SAVE"},
+        description="Mass of the whole body, such as 2.5 or 300 g. It is not computed from shape and density",
+    )  # fmt: skip
     yield "friction", _virtual("friction", number, name="Friction", min=0.0, soft_max=1.0, precision=2, description=(
         "Friction of the surface, at rest and sliding. It belongs to the physics material of the object. "
         "One that others share is made single"
