@@ -27,7 +27,9 @@ NOT_SHOWN = (
     "usdphys_addon/core/common_materials.py", "usdphys_addon/core/validate.py", "usdphys_addon/core/model_fixes.py",
     "usdphys_addon/usd/fixing/", "usdphys_addon/usd/lengths.py", "usdphys_addon/usd/convex_parts.py",
     "usdphys_addon/usd/labels.py", "usdphys_addon/usd/tet_meshes.py",
-    "usdphys_addon/usd/merge.py", "usdphys_addon/proving/", "usdphys_addon/core/nearest.py",
+    "usdphys_addon/usd/merge.py", "usdphys_addon/proving/page.py", "usdphys_addon/proving/opinions.py",
+    "usdphys_addon/proving/library.py", "usdphys_addon/proving/expectations.py", "usdphys_addon/proving/certificate.py",
+    "usdphys_addon/core/nearest.py",
 )  # fmt: skip
 #: Details of what is wrong inside of a robot's or a glTF file, in English: they name elements of these formats.
 NOT_SHOWN += ("usdphys_addon/urdf/", "usdphys_addon/gltf/")
@@ -35,7 +37,7 @@ NOT_SHOWN += ("usdphys_addon/urdf/", "usdphys_addon/gltf/")
 SHOWN = (
     "usdphys_addon/batch/background.py", "usdphys_addon/batch/plans.py", "usdphys_addon/gltf/write",
     "usdphys_addon/gltf/additions.py", "usdphys_addon/gltf/unsaid.py", "usdphys_addon/gltf/read.py",
-    "usdphys_addon/urdf/build.py", "usdphys_addon/urdf/tree.py", "usdphys_addon/proving/twins.py",
+    "usdphys_addon/urdf/build.py", "usdphys_addon/urdf/tree.py",
 )  # fmt: skip
 #: Calls whose texts are for programmers, for the console, or labels that the tests with Blender look at.
 NOT_MESSAGES = {
@@ -48,7 +50,8 @@ NO_WORDS = {
     "ovphysx physx-usd-schemas newton-usd-schemas", "newton[sim] newton-usd-schemas usd-core scipy",
     '"newton[sim]" newton-usd-schemas usd-core scipy', "is not a valid usda layer", "uniform token[] xformOpOrder",
     'freejoint name="{}"', 'joint name="{}" type="free"{}', '{} gainprm="{}" gear="{}"',
-    "mass, kg", "starts awake", "gravity, stage units/s²", "USD Physics limits",
+    "physics:filteredPairs, xformOp", "drive moves", "mass, kg", "starts awake", "gravity, stage units/s²",
+    "USD Physics limits",
     "'{}' names no variant; write it like '/Prim{set=choice}'.",
 }  # fmt: skip
 #: The position of the only text of a row of a table in the code that a window shows.
