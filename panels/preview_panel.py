@@ -117,9 +117,10 @@ class USDPHYS_PT_preview_state(Sidebar, bpy.types.Panel):
             return
         layout = self.layout
         column = layout.column(align=True)
-        for name, value in session.readout:
-            _readout(column, name, value)
         leader = preview_guard.timeline()
+        # The frames of a cache are not simulated: only their time says something.
+        for name, value in session.readout[: 1 if leader is not None and leader.has_kept else None]:
+            _readout(column, name, value)
         if leader is not None:
             row = column.row()
             row.label(text="Frames kept")
@@ -133,8 +134,12 @@ class USDPHYS_PT_preview_state(Sidebar, bpy.types.Panel):
         for name, loads in joint_loads.of_selected(context, session):
             _draw_loads(layout.column(align=True), name, loads, is_active=name == getattr(context.object, "name", ""))
         column = layout.column(align=True)
-        for label, broken in session.broken.items():
-            draw_text(column, phrase("{joint}: {event}", joint=label, event=load_plot.break_text(broken)), "UNLINKED")
+        broken = list(session.broken.items())
+        # The last ones, as those before were seen.
+        for label, event in broken[-MAX_ROWS:]:
+            draw_text(column, phrase("{joint}: {event}", joint=label, event=load_plot.break_text(event)), "UNLINKED")
+        if len(broken) > MAX_ROWS:
+            column.label(text=tr(phrase("and {count} more", count=len(broken) - MAX_ROWS)))
         for text in session.warnings:
             draw_text(column, text, "ERROR")
 
