@@ -17,7 +17,7 @@ MODULE = "bl_ext.user_default.usdphys_addon"
 SHARE = os.environ.get("UI_SHARE", "/share")
 IN_TREE = os.environ.get("UI_IN_TREE", "").split()
 #: Seconds of waiting in vain that are a failure.
-PATIENCE = 60.0
+PATIENCE = 240.0
 #: Redraws of an editor that a driver lets pass at each of its steps.
 REDRAWS = 2
 _redraws = 0
