@@ -13,7 +13,7 @@ from ..usdphys_addon.core.words import counted, joined, phrase
 from . import needs
 
 _CAN_CHECK: tuple[needs.Need, ...] = (
-    needs.SCENE, (needs.AT_REST[0], "Reset the preview first: its poses are not the authored ones")
+    needs.SCENE, (needs.AT_REST[0], "Reset the preview first: the objects are not in their own poses")
 )  # fmt: skip
 _CAN_FIX = (*_CAN_CHECK, needs.OBJECT_MODE)
 

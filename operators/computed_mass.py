@@ -19,7 +19,7 @@ class USDPHYS_OT_author_computed(bpy.types.Operator):
     """Set the value computed from the colliders, for all selected bodies; it stays if the colliders change"""
 
     bl_idname = "usdphys.author_computed"
-    bl_label = "Author Computed Value"
+    bl_label = "Set Computed Value"
     bl_options = {"REGISTER", "UNDO"}
 
     field = EnumProperty(name="Value", items=items_of("computed value"))

@@ -19,7 +19,7 @@ from .outcome import draw_rows
 if TYPE_CHECKING:
     from ..usdphys_addon.viewport import handles
 
-_HINT = "Ctrl: snap    Shift: precise    Backspace: not authored    Esc: cancel"
+_HINT = "Ctrl: snap    Shift: precise    Backspace: clear the value    Esc: cancel"
 _HINT_SIDES, _HINT_AXES = "Alt: both sides    ", "X, Y, Z: along an axis    "
 _MODIFIERS = frozenset(f"{side}_{name}" for side in ("LEFT", "RIGHT") for name in ("CTRL", "SHIFT", "ALT"))
 
@@ -65,7 +65,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
     both_sides = BoolProperty(
         name="Both Sides", options={"SKIP_SAVE"}, description="Change the size on both sides, about the centre"
     )
-    clears = BoolProperty(name="Not Authored", options={"SKIP_SAVE"}, description="Remove the authored value")
+    clears = BoolProperty(name="Clear Value", options={"SKIP_SAVE"}, description="Remove the value that was set")
 
     poll = needs.poll(
         (lambda context: context.object, "There is no active object"), needs.OBJECT_MODE, needs.AT_REST,

@@ -703,6 +703,23 @@ def _export(context: bpy.types.Context, file: Path) -> Any:
     return Handed(options.units, deformables_read()[0] if deformables_read is not None else [])
 
 
+class USDPHYS_OT_go_to_frame(bpy.types.Operator):
+    """Show this frame of the timeline"""
+
+    bl_idname = "usdphys.go_to_frame"
+    bl_label = "Go to Frame"
+    bl_options = {"INTERNAL"}
+
+    frame = IntProperty(name="Frame", default=1)
+
+    poll = needs.poll(needs.SCENE)
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        _pause_timeline(context)
+        context.scene.frame_set(self.frame)
+        return {"FINISHED"}
+
+
 class USDPHYS_OT_choose_engine(bpy.types.Operator):
     """Simulate in this engine"""
 
@@ -747,5 +764,5 @@ CLASSES = (
     USDPHYS_OT_preview_play, USDPHYS_OT_preview_play_selected,
     USDPHYS_OT_preview_listen, USDPHYS_OT_preview_show_kept, USDPHYS_OT_preview_step, USDPHYS_OT_preview_reset,
     USDPHYS_OT_preview_apply, USDPHYS_OT_preview_bake, USDPHYS_OT_preview_cache, USDPHYS_OT_preview_delete_cache,
-    USDPHYS_OT_export_alembic, USDPHYS_OT_choose_engine, USDPHYS_OT_preview_clear_bake,
+    USDPHYS_OT_export_alembic, USDPHYS_OT_go_to_frame, USDPHYS_OT_choose_engine, USDPHYS_OT_preview_clear_bake,
 )  # fmt: skip

@@ -180,13 +180,13 @@ class USDPHYS_OT_vendor_rename(_VendorOperator, bpy.types.Operator):
 
 
 class USDPHYS_OT_approximation_add(_VendorOperator, bpy.types.Operator):
-    """Approximate the mesh in a way that only one simulator supports. UsdPhysics and the preview do not"""
+    """Let the mesh collide as a shape that only one simulator supports. UsdPhysics and the preview do not"""
 
     bl_idname = "usdphys.approximation_add"
     bl_label = "Shape of a Simulator"
 
     word = EnumProperty(
-        name="Approximation",
+        name="Collides As",
         items=items_of("approximation of a simulator"),
     )  # fmt: skip
 

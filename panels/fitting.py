@@ -20,7 +20,7 @@ from ..usdphys_addon.viewport.wrapped_text import draw_text
 #: What margins, indents and tabs take of the width of a region.
 _MARGINS = {"UI": 56.0, "WINDOW": 40.0}
 #: Of the width of a row: the label of a property that is split from its field, or that has its field beside it.
-_SPLIT, _BESIDE = 0.4, 0.25
+SPLIT, _BESIDE = 0.4, 0.25
 #: What a button takes besides its text, an icon, a number with its unit, a box to tick.
 _EDGES, _ICON, _NUMBER, _TICK = 10.0, 20.0, 68.0, 26.0
 _FONT_SIZE = 11.0
@@ -47,12 +47,15 @@ def text_width(text: str) -> float:
     return float(blf.dimensions(0, text)[0])
 
 
-def label_room(kind: str, width: float, *, is_split: bool, is_array: bool = False) -> float:
-    """Width that the label of a property has in a row. kind: of the property, as Blender says it."""
+def label_room(kind: str, width: float, *, is_split: bool, is_array: bool = False, share: float = SPLIT) -> float:
+    """Width that the label of a property has in a row. kind: of the property, as Blender says it.
+
+    share: part of the width that is on the side of the labels where the row is split.
+    """
     if kind == "BOOLEAN" and not is_array:
-        return (width * (1.0 - _SPLIT) if is_split else width) - _TICK
+        return (width * (1.0 - share) if is_split else width) - _TICK
     if is_split:
-        return _SPLIT * width - _EDGES
+        return share * width - _EDGES
     if is_array:
         return width
     return width - _NUMBER if kind in ("INT", "FLOAT") else _BESIDE * width
@@ -91,7 +94,7 @@ def choice(layout: UILayout, data: Any, name: str, *, text: str | None = None) -
     label, items = shown(declared.name if text is None else text), [shown(item.name) for item in declared.enum_items]
     widest = max(map(text_width, items)) + _EDGES
     if math.isinf(width) or (
-        text_width(label) <= _SPLIT * width - _EDGES and widest * len(items) <= (1.0 - _SPLIT) * width
+        text_width(label) <= SPLIT * width - _EDGES and widest * len(items) <= (1.0 - SPLIT) * width
     ):  # fmt: skip
         layout.row(align=True).prop(data, name, expand=True, **given)
         return
@@ -143,9 +146,9 @@ def labelled(column: UILayout, text: str, needed: float) -> Any:
     """
     width = room()
     if math.isinf(width) or (
-        text_width(shown(text)) <= _SPLIT * width - _EDGES and needed <= (1.0 - _SPLIT) * width
+        text_width(shown(text)) <= SPLIT * width - _EDGES and needed <= (1.0 - SPLIT) * width
     ):  # fmt: skip
-        split = column.split(factor=_SPLIT, align=True)
+        split = column.split(factor=SPLIT, align=True)
         side = split.row()
         side.alignment = "RIGHT"
         side.label(text=text)

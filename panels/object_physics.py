@@ -238,7 +238,7 @@ def _draw_approximation(column: UILayout, context: Context, collider: PropertyGr
     word = "" if collider.is_property_set("approximation") else collider.other_approximation
     text, icon = ("", "DOWNARROW_HLT") if not word else (tr(phrase("Other: {word}", word=word)), "NONE")
     row = (
-        fitting.labelled(column, "Approximation", fitting.buttons_width(text))
+        fitting.labelled(column, "Collides As", fitting.buttons_width(text))
         if word
         else attributes.draw_one(column, collider, "approximation", path)
     )

@@ -117,9 +117,10 @@ class USDPHYS_PT_preview_state(Sidebar, bpy.types.Panel):
             return
         layout = self.layout
         column = layout.column(align=True)
-        for name, value in session.readout:
-            _readout(column, name, value)
         leader = preview_guard.timeline()
+        # The frames of a cache are not simulated: only their time says something.
+        for name, value in session.readout[: 1 if leader is not None and leader.has_kept else None]:
+            _readout(column, name, value)
         if leader is not None:
             row = column.row()
             row.label(text="Frames kept")
@@ -127,15 +128,35 @@ class USDPHYS_PT_preview_state(Sidebar, bpy.types.Panel):
             row.label(text=tr(_range(frames[0], frames[-1])))
             if leader.edited:
                 draw_text(column, leader.edited, "INFO")
+            _draw_breaks(layout.column(align=True), leader.events)
         from ..usdphys_addon.viewport import joint_loads, load_plot
 
         for name, loads in joint_loads.of_selected(context, session):
             _draw_loads(layout.column(align=True), name, loads, is_active=name == getattr(context.object, "name", ""))
         column = layout.column(align=True)
-        for label, broken in session.broken.items():
-            draw_text(column, phrase("{joint}: {event}", joint=label, event=load_plot.break_text(broken)), "UNLINKED")
+        broken = list(session.broken.items())
+        # The last ones, as those before were seen.
+        for label, event in broken[-MAX_ROWS:]:
+            draw_text(column, phrase("{joint}: {event}", joint=label, event=load_plot.break_text(event)), "UNLINKED")
+        if len(broken) > MAX_ROWS:
+            column.label(text=tr(phrase("and {count} more", count=len(broken) - MAX_ROWS)))
         for text in session.warnings:
             draw_text(column, text, "ERROR")
+
+
+def _draw_breaks(column: UILayout, events: Any) -> None:
+    """A button for each frame of a cache in which joints break, which shows the frame."""
+    from ..usdphys_addon.playback import bake
+
+    rows = bake.breaks_by_frame(events)
+    for frame, labels in list(rows.items())[:MAX_ROWS]:
+        if len(labels) == 1:
+            text = phrase("Frame {frame}: {joint} breaks", frame=frame, joint=labels[0])
+        else:
+            text = phrase("Frame {frame}: {number} joints break", frame=frame, number=len(labels))
+        column.operator("usdphys.go_to_frame", text=tr(text), icon="UNLINKED").frame = frame
+    if len(rows) > MAX_ROWS:
+        column.label(text=tr(phrase("and {count} more", count=len(rows) - MAX_ROWS)))
 
 
 def _readout(column: UILayout, name: str, value: str) -> None:

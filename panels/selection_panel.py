@@ -53,6 +53,8 @@ _LIMITS = {
 _MOVED = ("REVOLUTE", "PRISMATIC")
 #: Width of the buttons beside a value, and of the edges of the box.
 _BUTTON = 54.0
+#: Part of what these buttons leave that is left of a box to tick: Blender splits the row as if they were not there.
+_LEFT_OF_TICK = 0.52
 #: Icon of the button that animates a value, by what animates it.
 _DOTS = {
     value_keys.STILL: "DECORATE", value_keys.ANIMATED: "DECORATE_ANIMATE", value_keys.KEYED: "DECORATE_KEYFRAME",
@@ -83,8 +85,17 @@ class _Rows:
         if name in self.differing:
             label = f"{label} {_DIFFERS}"
         row = layout.row(align=True)
-        fits = fitting.text_width(label) <= fitting.label_room(declared.type, self.room, is_split=True)
-        if selection.is_unknown(name):
+        share = _LEFT_OF_TICK if declared.type == "BOOLEAN" else fitting.SPLIT
+        fits = fitting.text_width(label) <= fitting.label_room(declared.type, self.room, is_split=True, share=share)
+        typed = selection.typed_over(name)
+        if typed is not None and fits:
+            row.prop(self.values, typed.name, text=label, translate=False, placeholder=tr(typed.placeholder))
+        elif typed is not None:
+            column = row.column(align=True)
+            column.use_property_split = False
+            column.label(text=label, translate=False)
+            column.prop(self.values, typed.name, text="", placeholder=tr(typed.placeholder))
+        elif selection.is_unknown(name):
             # The field would say 0, which is a value.
             parts = row.split(factor=0.4, align=True) if fits else row.column()
             names = parts.row()
@@ -206,6 +217,8 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
     def draw_body(self, box: Any, rows: _Rows, context: Context, obj: Any) -> None:
         if is_body(obj):
             rows.draw(box, "mass")
+            if reason := selection.problem("mass"):
+                draw_text(box.column(align=True), reason, "INFO")
         if selected.has_colliders(obj):
             rows.draw(box, "collider_shape")
             shapes = readout.shapes_of(obj.name)

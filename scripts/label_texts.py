@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 #: Names of formats and simulators, USD's own names, parts of sentences and units, and labels that are never drawn.
 SAME = {
     "USD Physics", "KHR", "OMI", "glTF", "Newton", "PhysX", "MuJoCo", "USD", "USDA", "USDC", "USDZ", "ABS", "PLA",
-    "PTFE", "X", "Y", "Z",
+    "PTFE", "X", "Y", "Z", "Apple AR", "Godot", "Houdini", "Isaac / Omniverse", "Web (KHR)",
     "USD Physics (.usd, .usda, .usdc, .usdz)", "URDF (.urdf)", "URDF / Xacro (.urdf, .xacro)",
     "transX", "transY", "transZ", "rotX", "rotY", "rotZ", "distance",
     "linear", "angular", "Filepath", "Rigid body", "Articulation root", "Filtered pairs", "Physics material",

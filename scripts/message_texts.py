@@ -18,13 +18,18 @@ from usdphys_addon.core.words import counted, tally  # noqa: E402
 #: The rules of the checks, of whose texts a window shows the fix.
 RULES = "usdphys_addon/core/rules/rules.tsv"
 
-#: Rooms and modules whose texts no window shows: the command line, the API, generated documents, tables with own tests.
+#: Rooms and modules whose texts no window shows: the command line and what only it runs, the API, generated documents,
+#: names of attributes, tables with own tests.
 NOT_SHOWN = (
     "usdphys_addon/api/", "usdphys_addon/cli/", "usdphys_addon/__main__.py", "usdphys_addon/batch/",
     "usdphys_addon/system/isolate.py", "usdphys_addon/system/blender.py",
     "usdphys_addon/system/manual.py", "usdphys_addon/system/console.py", "usdphys_addon/core/schemas/",
     "usdphys_addon/core/common_materials.py", "usdphys_addon/core/validate.py", "usdphys_addon/core/model_fixes.py",
-    "usdphys_addon/usd/fixing/",
+    "usdphys_addon/usd/fixing/", "usdphys_addon/usd/lengths.py", "usdphys_addon/usd/convex_parts.py",
+    "usdphys_addon/usd/labels.py", "usdphys_addon/usd/tet_meshes.py",
+    "usdphys_addon/usd/merge.py", "usdphys_addon/proving/page.py", "usdphys_addon/proving/opinions.py",
+    "usdphys_addon/proving/library.py", "usdphys_addon/proving/expectations.py", "usdphys_addon/proving/certificate.py",
+    "usdphys_addon/core/nearest.py",
 )  # fmt: skip
 #: Details of what is wrong inside of a robot's or a glTF file, in English: they name elements of these formats.
 NOT_SHOWN += ("usdphys_addon/urdf/", "usdphys_addon/gltf/")
@@ -38,12 +43,15 @@ SHOWN = (
 NOT_MESSAGES = {
     "ValueError", "AttributeError", "RuntimeError", "TypeError", "note", "print", "make_group", "compile", "search",
     "findall", "fullmatch", "sub", "BoolProperty", "EnumProperty", "StringProperty", "FloatProperty", "IntProperty",
-    "UsageError", "ExpressionError", "tuned",
+    "UsageError", "ExpressionError", "tuned", "items_of",
 }  # fmt: skip
 #: Names of packages, code and the words of other programs.
 NO_WORDS = {
     "ovphysx physx-usd-schemas newton-usd-schemas", "newton[sim] newton-usd-schemas usd-core scipy",
     '"newton[sim]" newton-usd-schemas usd-core scipy', "is not a valid usda layer", "uniform token[] xformOpOrder",
+    'freejoint name="{}"', 'joint name="{}" type="free"{}', '{} gainprm="{}" gear="{}"',
+    "physics:filteredPairs, xformOp", "drive moves", "mass, kg", "starts awake", "gravity, stage units/s²",
+    "USD Physics limits",
     "'{}' names no variant; write it like '/Prim{set=choice}'.",
 }  # fmt: skip
 #: The position of the only text of a row of a table in the code that a window shows.

@@ -10,6 +10,7 @@ from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.simulation.world import World
 
 from . import scenes
+from .test_panels import drawn
 
 FPS, LAST = 24, 30
 
@@ -219,6 +220,39 @@ def test_a_joint_is_marked_as_broken_from_the_frame_on_in_which_it_broke(is_reop
     first = min(frame for frame, counts in found.items() if counts[0])
     assert 5 < first < LAST
     assert all(set(counts) == {int(frame >= first)} for frame, counts in found.items())
+    preview_guard.stop()
+
+
+def test_the_breaks_of_a_cache_are_listed_and_a_click_goes_to_their_frame(tmp_path):
+    """Joints that break in the same frame are one row. An edit, after which frames are simulated anew, drops them."""
+    for number in range(3):
+        crate = scenes.solid(f"Crate {number}", shape="AUTO", location=(3.0 * number, 0, 50.0))
+        crate.usdphys.mass.is_applied, crate.usdphys.mass.mass = True, 1.0
+        pusher = scenes.solid(f"Pusher {number}", shape="AUTO", location=(3.0 * number, 0, 20.0))
+        pusher.usdphys.rigid_body.kinematic_enabled = True
+        for frame, z in ((1, 20.0), (LAST if number else LAST // 2, 49.5)):
+            pusher.location.z = z
+            pusher.keyframe_insert("location", frame=frame)
+        thread = scenes.add_joint(f"Thread {number}", "FIXED", crate, None, location=(3.0 * number, 0, 50))
+        thread.usdphys.joint.break_force = 20.0
+    bpy.context.view_layer.update()
+    cache()
+    scene = reopened(tmp_path)
+    leader = shown()
+    rows = drawn("preview_state", "VIEW_3D").buttons("usdphys.go_to_frame")
+    assert [row.text.partition(": ")[2] for row in rows] == ["Thread 0 breaks", "2 joints break"]
+    frames = [row.values["frame"] for row in rows]
+    assert 1 < frames[0] <= LAST // 2 < frames[1] <= LAST
+    assert [row.text.partition(": ")[0] for row in rows] == [f"Frame {frame}" for frame in frames]
+    assert frames == [marker.frame for marker in scene.timeline_markers]
+    for row, frame, broken in zip(rows, frames, (1, 3), strict=True):
+        row.press()
+        assert scene.frame_current == frame and len(leader.session.broken_joints) == broken
+    scene.frame_set(3)
+    bpy.data.objects["Crate 2"].usdphys.mass.mass = 2.0
+    bpy.context.view_layer.update()
+    scene.frame_set(4)
+    assert not leader.has_kept and not drawn("preview_state", "VIEW_3D").buttons("usdphys.go_to_frame")
     preview_guard.stop()
 
 

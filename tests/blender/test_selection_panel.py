@@ -84,7 +84,8 @@ def test_a_joint_shows_what_its_type_and_its_mover_need():
     scenes.make_collider(frame)
     hinge = scenes.add_joint("Hinge", "REVOLUTE", frame, door)
     scenes.select(hinge)
-    breaks = ["joint_break_force", "joint_break_torque"]
+    # In place of infinite numbers.
+    breaks = ["joint_break_force_text", "joint_break_torque_text"]
     assert rows() == ["is_limited", *breaks]
     values = selection.current(bpy.context)
     values.is_limited, values.mover = True, "SERVO"
@@ -183,12 +184,51 @@ def test_a_mass_that_is_not_computed_yet_is_no_zero():
     other.usdphys.mass.is_applied, other.usdphys.mass.mass = True, 3.0
     scenes.select(crate)
     before = rows()
-    assert "mass" not in before and "friction" in before
-    assert "\N{HORIZONTAL ELLIPSIS}" in box().labels() and "mass" in dots()
+    assert before[0] == "mass_text" and "mass" not in before and "mass" in dots()
     compute()
-    assert rows() == ["mass", *before] and "\N{HORIZONTAL ELLIPSIS}" not in box().labels()
+    assert rows() == ["mass", *before[1:]]
     scenes.select(other)
     assert "mass" in rows()
+
+
+@pytest.mark.parametrize("problem", ["", "There is no object 'Crate'"])
+@pytest.mark.parametrize(("typed", "expected"), [("2.5", 2.5), ("500 g", 0.5), ("2,5kg", 2.5)])
+def test_a_mass_is_typed_over_the_dots_of_one_that_is_not_computed(problem, typed, expected, monkeypatch):
+    """Not yet, or not at all; then the panel says why."""
+    crate, other = scenes.solid("Crate"), scenes.solid("Other")
+    scenes.select(crate, other)
+    computed = readout.MassReadout(problem=problem) if problem else None
+    monkeypatch.setattr(readout, "mass_of", lambda _name: computed)
+    values = selection.current(bpy.context)
+    field = box().prop_of(values, "mass_text")
+    assert field.arguments["placeholder"] == "\N{HORIZONTAL ELLIPSIS}" and values.mass_text == ""
+    assert (problem in box().labels()) == bool(problem)
+    for wrong in ("", "heavy", "-1", "0", "nan", "inf", "1e400"):
+        values.mass_text = wrong
+        assert not crate.usdphys.mass.is_applied
+    values.mass_text = typed
+    assert [obj.usdphys.mass.mass for obj in (crate, other)] == pytest.approx([expected, expected])
+    assert "mass" in rows() and "mass_text" not in rows()
+
+
+def test_what_is_infinite_is_said_in_words_and_a_number_is_typed_over_it():
+    """A joint that does not break said "inf"."""
+    hinge = scenes.add_joint("Hinge", "REVOLUTE", None, scenes.solid("Door"))
+    scenes.select(hinge)
+    values = selection.current(bpy.context)
+    values.mover = "MOTOR"
+    hinge.usdphys.joint.drives.angular.property_unset("max_force")
+    names = {"joint_break_force": "Never", "joint_break_torque": "Never", "joint_drives_angular_max_force": "No Limit"}
+    for name, word in names.items():
+        assert box().prop_of(values, f"{name}_text").arguments["placeholder"] == word
+        for text in ("endless", "__import__('os')", "1/0", "9**9", "5 g", "-3", "1e400"):
+            setattr(values, f"{name}_text", text)
+        assert math.isinf(getattr(values, name)) and not selection.is_authored(name)
+        setattr(values, f"{name}_text", "2.5e3")
+        assert getattr(values, name) == 2500.0 and selection.is_authored(name)
+        assert name in rows() and f"{name}_text" not in rows()
+        assert bpy.ops.usdphys.selection_unset(name=name) == {"FINISHED"}
+        assert f"{name}_text" in rows()
 
 
 def test_a_computed_mass_is_keyed_as_it_is():

@@ -135,6 +135,14 @@ def test_objects_have_the_names_of_the_urdf_and_their_physics(urdf):
     assert base.usdphys.articulation_root.is_applied
 
 
+def test_the_root_of_a_robot_is_active_after_its_import(urdf):
+    """The sidebar shows the robot then; Blender made the last of its objects active, which was a visual."""
+    result = urdf_import.import_urdf(bpy.context, urdf, robot_files.RobotOptions())
+    active = bpy.context.view_layer.objects.active
+    assert active.usdphys.articulation_root.is_applied
+    assert active.select_get() and active.name in result.objects
+
+
 def test_a_robot_in_a_scene_of_other_units_has_its_size(urdf):
     bpy.context.scene.unit_settings.scale_length = 0.01
     urdf_import.import_urdf(bpy.context, urdf, robot_files.RobotOptions())

@@ -72,7 +72,8 @@ class BackgroundCommand:
         if self.status == 1 and not any(line.startswith("Traceback ") for line in lines):
             return ""
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-        return f"{self.what} ended with status {self.status}{': ' if last else ''}{last[:200]}"
+        ended = f"{self.what} ended with status {self.status}"
+        return f"{ended}: {last[:200]}" if last else ended
 
     def stop(self) -> None:
         """End it, with its children. Results until then can still be asked for."""

@@ -247,9 +247,9 @@ ColliderProperties = make_group(
         "has_mesh_collision": hidden_flag(),
         "extras": hidden_text(),
         "other_approximation": bpy.props.StringProperty(
-            name="Other Approximation", override=OVERRIDABLE,
-            description="Approximation of a simulator that UsdPhysics does not have, such as sdf and sphereFill of "
-            "PhysX. It is written where no approximation is set",
+            name="Collides As (Other)", override=OVERRIDABLE,
+            description="Shape for the mesh that only one simulator knows, such as sdf and sphereFill of PhysX. It is "
+            "written where Collides As is not set",
         ),
     },
 )  # fmt: skip

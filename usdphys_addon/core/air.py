@@ -34,12 +34,17 @@ class Air(NamedTuple):
     @property
     def told(self) -> str:
         """One sentence about what it does; "" where it does nothing."""
-        parts = [f"{100.0 * value:.3g} % of their {name} a second"
-                 for name, value in (("speed", self.linear), ("spin", self.angular)) if value > 0.0]  # fmt: skip
+        parts = []
+        if self.linear > 0.0:
+            parts.append(f"{100.0 * self.linear:.3g} % of their speed a second")
+        if self.angular > 0.0:
+            parts.append(f"{100.0 * self.angular:.3g} % of their spin a second")
         if self.rolling > 0.0:
             parts.append(f"{100.0 * self.rolling:.3g} % of their load to rolling")
-        what = f"Bodies that author no damping lose {' and '.join(parts)}" if parts else ""
-        return f"{what}, as in {self.of}." if what and self.of else f"{what}." if what else ""
+        if not parts:
+            return ""
+        what = f"Bodies that author no damping lose {', '.join(parts)}"
+        return f"{what}, as in {self.of}." if self.of else f"{what}."
 
 
 OFF = Air()

@@ -19,6 +19,7 @@ from .frames import Matrix
 from .model import Mesh, PhysicsModel, Prim, SpherePoints
 from .proof import OF_AXES, OF_DISTANCE, OF_SIZE, Mismatch, size_text
 from .schemas import usd_geom, usd_physics
+from .words import tally
 
 #: Largest deviation of masses and moments, as a share; of friction and restitution.
 _OF_MASS, _OF_SURFACE = 1e-3, 1e-4
@@ -182,7 +183,7 @@ class _Likeness:
             there = {path for path, prim in prims if kind != "bodies" or moves(prim)}
             if surplus := sorted(there - known):
                 more = summary.counts(self.shown)[kind]
-                yield Mismatch("count", surplus[0], "", f"it has {len(there)} {kind}, and Blender shows {more}.")
+                yield Mismatch("count", surplus[0], "", f"it has {tally(len(there), kind)}, and Blender shows {more}.")
 
     # ------------------------------------------------------------------ bodies
 

@@ -22,7 +22,7 @@ from .rules.base import Issue
 from .schema import Attribute, Schema
 from .schemas import usd_geom, usd_physics
 from .value_types import with_elements
-from .words import counted
+from .words import counted, joined, phrase, tally
 
 #: Largest deviation of a corner of a collider, as a share of its size, and of its distance from the origin.
 OF_SIZE, OF_DISTANCE = 1e-4, 1e-5
@@ -156,7 +156,7 @@ class Proof:
         for kind in ("bodies", "colliders", "joints"):
             here, there = self.counts[kind], counts[kind]
             if there > here or (there < here and not is_explained):
-                yield Mismatch("count", "", "", f"it has {there} {kind}, and Blender shows {here}.")
+                yield Mismatch("count", "", "", f"it has {tally(there, kind)}, and Blender shows {here}.")
 
 
 def issues_of(found: Sequence[Mismatch], *, is_of_robot: bool = False) -> list[Issue]:
@@ -167,11 +167,13 @@ def issues_of(found: Sequence[Mismatch], *, is_of_robot: bool = False) -> list[I
     issues = []
     for kind in dict.fromkeys(one.kind for one in found):
         same = [one for one in found if one.kind == kind]
-        more = f" The same holds for {counted(len(same) - _NAMED, 'other prim')}." if len(same) > _NAMED else ""
-        differences = f"{same[0].text}{more}"
-        said = f"The written file is not what Blender shows: {differences}"
+        parts = [same[0].text]
+        if len(same) > _NAMED:
+            parts.append(phrase("The same holds for {prims}.", prims=counted(len(same) - _NAMED, "other prim")))
+        differences = joined(" ", parts)
+        said = phrase("The written file is not what Blender shows: {differences}", differences=differences)
         if is_of_robot:
-            said = f"The written file is not what the robot says: {differences}"
+            said = phrase("The written file is not what the robot says: {differences}", differences=differences)
         issues.append(Issue(
             "FileDiffers", "error", same[0].path, same[0].label, said,
             "Do not rely on this file; export in another form, and report the scene as a bug.",

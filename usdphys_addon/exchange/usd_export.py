@@ -520,11 +520,13 @@ def report_values_left_out(model: PhysicsModel, frame: float, issues: list[Issue
     names = [(model.prims[key.path], f"'{label}' of {model.prims[key.path].display}") for key, label in _varying(model)]
     if names:
         (prim, name), others = names[0], len(names) - 1
-        more = f" and {counted(others, 'other value')} are" if others else " is"
-        issues.append(Issue(
-            "AnimatedValueLeftOut", "warning", prim.path, prim.label,
-            f"{name}{more} animated; the value at frame {frame:g} was written.", fix,
-        ))  # fmt: skip
+        if others:
+            message = (
+                f"{name} and {counted(others, 'other value')} are animated; those at frame {frame:g} were written."
+            )
+        else:
+            message = f"{name} is animated; the value at frame {frame:g} was written."
+        issues.append(Issue("AnimatedValueLeftOut", "warning", prim.path, prim.label, message, fix))
 
 
 def _report_values_written(model: PhysicsModel, issues: list[Issue]) -> None:

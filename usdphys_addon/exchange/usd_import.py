@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from ..bridge import gprim_mesh, import_notes, physics_collections, scene_write
 from ..bridge.environment import require_usd
 from ..bridge.identity import remembered
 from ..bridge.identity.remembered import ImportedIDs
+from ..bridge.roles import applies
 from ..core import clock, paths
 from ..core.animation import Key
 from ..core.errors import InputError
@@ -203,6 +204,7 @@ def _steps(
             with composition.opened_once(stage):
                 result = _native_import(file, options, landing)
         result.issues[:0] = broken
+        _make_root_active(context, result.objects)
         yield Next(0.9, "Updating the view")
     return result
 
@@ -309,6 +311,14 @@ class _Landing:
             _take_frames(scene, stage)
         import_notes.note(found.objects.values(), found.materials.values(), memory.filepath)
         return result
+
+
+def _make_root_active(context: Context, names: Iterable[str]) -> None:
+    """Have the sidebar show an imported robot: Blender leaves the last of its objects active, which may be a visual."""
+    objects: Any = context.view_layer.objects
+    root = next((obj for obj in map(objects.get, names) if obj is not None and applies(obj, "articulation_root")), None)
+    if root is not None:
+        objects.active = root
 
 
 def _name_bodies(model: PhysicsModel, found: ImportedIDs) -> None:

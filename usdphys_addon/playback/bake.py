@@ -147,18 +147,25 @@ def events_of(session: Any, start: int, fps: float) -> Events:
 
 def mark(scene: Any, events: Events) -> None:
     """Set a marker at each frame in which joints break or contacts begin, with the names of one, or how many."""
-    breaks, hits = defaultdict[int, list[str]](list), defaultdict[int, list[str]](list)
-    for at, label in events.breaks:
-        breaks[_shown_at(at)].append(f"{label} breaks")
+    breaks, hits = breaks_by_frame(events), defaultdict[int, list[str]](list)
     for at, first, second in events.contacts:
         hits[_shown_at(at)].append(f"{first} hits {second}")
     frames = sorted(breaks.keys() | hits.keys())
     for frame in frames:
-        name = ", ".join((*_few(breaks[frame], "joints break"), *_few(hits[frame], "contacts")))
+        broken = [f"{label} breaks" for label in breaks.get(frame, ())]
+        name = ", ".join((*_few(broken, "joints break"), *_few(hits[frame], "contacts")))
         scene.timeline_markers.new(name, frame=frame)
     if frames:
         markers = scene.timeline_markers[-len(frames) :]
         scene[MARKERS] = json.dumps([(marker.frame, marker.name) for marker in markers])
+
+
+def breaks_by_frame(events: Events) -> dict[int, list[str]]:
+    """Labels of the joints that break, by the first frame that shows it, in the order of the frames."""
+    breaks = defaultdict[int, list[str]](list)
+    for at, label in sorted(events.breaks):
+        breaks[_shown_at(at)].append(label)
+    return dict(breaks)
 
 
 def _shown_at(at: float) -> int:

@@ -45,9 +45,17 @@ def key(found: list[Points], start: int) -> Outcome:
     for obj, points in found:
         count = _points_of(obj)
         if count != points.shape[1]:
-            what = "is no mesh and no curve of straight parts" if count is None else f"has {count} points of its own"
-            cure = "" if count is None else "; hide its modifiers before the simulation"
-            notes.append(f"'{obj.name}' {what}, so it cannot play the {points.shape[1]} points of the simulation{cure}")
+            wanted = points.shape[1]
+            if count is None:
+                notes.append(
+                    f"'{obj.name}' is no mesh and no curve of straight parts, so it cannot play the {wanted} points of "
+                    "the simulation"
+                )
+            else:
+                notes.append(
+                    f"'{obj.name}' has {count} points of its own, so it cannot play the {wanted} points of the "
+                    "simulation; hide its modifiers before the simulation"
+                )
             continue
         world = np.linalg.inv(np.array(obj.matrix_world, float))
         local = points @ world[:3, :3].T + world[:3, 3]

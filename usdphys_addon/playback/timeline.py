@@ -165,6 +165,7 @@ class Timeline:
         self._is_behind = False
         kept_frames.note_stale(context.scene, True)
         self._frames.clear()
+        self.events = Events([], [])
         if at == self.start:
             self._begin_anew(context)
             return
@@ -217,6 +218,7 @@ class Timeline:
         # Blender may show a later frame.
         self.session.live.jump(self._start_values)
         self._frames.clear()
+        self.events = Events([], [])
         self.first = self.front = self.shown = self.start
         self.edited = ""
         self._keep(places)

@@ -239,8 +239,9 @@ def _without_effect(said: Statements, others: Sequence[Cause]) -> Iterator[Check
     """What differs beside the causes."""
     if others:
         listed = ", ".join(f"{one.attribute} of {one.path}" for one in others[:3])
-        more = f", and {len(others) - 3} more" if len(others) > 3 else ""
-        message = f"Without effect on these experiments, these differ {said.words}: {listed}{more}."
+        if len(others) > 3:
+            listed = f"{listed}, and {len(others) - 3} more"
+        message = f"Without effect on these experiments, these differ {said.words}: {listed}."
         yield Check(said.section, said.name, "doubtful", message, others[0].path, tuple(others[:MOST_CAUSES]))
 
 
@@ -248,7 +249,7 @@ def narrowed(found: list[Opinion], has_time: Callable[[], bool]) -> tuple[list[O
     """(causes, sentence): of a search that ended early, whose set is too large to be called a cause, none."""
     if len(found) <= MOST_CAUSES or has_time():
         return found, ""
-    return [], f" There was no time to find the cause among {len(found)} attributes."
+    return [], f"There was no time to find the cause among {len(found)} attributes."
 
 
 class Known(NamedTuple):
@@ -399,7 +400,9 @@ def joint_partings(
         found, late = narrowed(opinions.smallest(near, heals, lambda: budget.has(share)), lambda: budget.has(share))
         causes = tuple(opinions.cause_between(said.one, said.other, one) for one in found)
         words = bench.EXPERIMENTS[experiment][1]
-        message = f"{probe.facts.prim.display} moves in another way {said.words}, in its {words}.{late}"
+        message = f"{probe.facts.prim.display} moves in another way {said.words}, in its {words}."
+        if late:
+            message = f"{message} {late}"
         yield Check(said.section, said.name, "fail", message, path, causes, "", {"experiment": experiment}), found
 
 
@@ -457,7 +460,8 @@ def whole_parting(
         causes = _latest(candidates, lambda chosen: partings(opinions.swapped(current, said.other, chosen)), first)
     words = tuple(opinions.cause_between(said.one, said.other, one) for one in causes)
     message = _sentence(found[0], said.one, experiment.motion, said.words) if found[0].body else "It cannot be run."
-    message += late
+    if late:
+        message = f"{message} {late}"
     return Check(said.section, said.name, "fail", message, found[0].body, words, "", _data(found)), causes
 
 
@@ -571,10 +575,15 @@ def _contradiction_check(
                 causes[word] = Cause(one.path, word, own, other, opinions.hint_of(own, other))
     first = group[0]
     where = _motion_of_words(model, found, *first.simulators, first.path)
+    display, (simulator, other) = model.prims[first.path].display, first.simulators
+    message = f"{display} says one thing for {simulator} and another for {other}."
+    if where:
+        what, apart = where
+        message = (
+            f"{display} says one thing for {simulator} and another for {other}: in its {what} they are {apart} apart."
+        )
     return Check(
-        "words", "agree", "fail",
-        f"{model.prims[first.path].display} says one thing for {first.simulators[0]} and another for "
-        f"{first.simulators[1]}{where}.", first.path, tuple(causes.values()),
+        "words", "agree", "fail", message, first.path, tuple(causes.values()),
         "Say the same for all, or remove what is wrong.",
     )  # fmt: skip
 
@@ -630,11 +639,14 @@ def _source_of(model: PhysicsModel, prim: Any, name: str, wanted: str, one: str,
     return None
 
 
-def _motion_of_words(model: PhysicsModel, found: Mapping[str, PhysicsModel], one: str, other: str, path: str) -> str:
-    """By how much a joint moves in two ways with these words, as a half sentence; empty for other prims."""
+def _motion_of_words(
+    model: PhysicsModel, found: Mapping[str, PhysicsModel], one: str, other: str, path: str
+) -> tuple[str, str] | None:
+    """(experiment, deviation): in which a joint moves most differently with these words, and by how much. None for
+    other prims, and where it moves the same."""
     if model.prims[path].get(usd_physics.Joint) is None:
-        return ""
-    worst, words = 0.0, ""
+        return None
+    worst, words = 0.0, None
     for experiment, (seconds, what) in bench.EXPERIMENTS.items():
         ends = []
         for name in (one, other):
@@ -651,7 +663,7 @@ def _motion_of_words(model: PhysicsModel, found: Mapping[str, PhysicsModel], one
             if apart > worst:
                 worst = apart
                 unit = f"{np.degrees(apart):.3g} degrees" if ends[0][0] == 3 else f"{apart:.3g} m"
-                words = f": in its {what} they are {unit} apart"
+                words = what, unit
     return words
 
 
@@ -702,11 +714,11 @@ def engine_checks(
         lost = [notice.message for notice in other.notices if notice.code == "EngineLimits"]
         message = _sentence(found[0], model, experiment.motion, f"in {name}")
         if pushed:
-            message += f" {plain.PUSHED[pushed[0].name]}, which each engine does in its own way."
+            message += " " + f"{plain.PUSHED[pushed[0].name]}, which each engine does in its own way."
         if lost:
             message += f" {lost[0]}"
         if not causes and not budget.has(share):
-            message += " There was no time to find the cause."
+            message += " " + "There was no time to find the cause."
         yield Check("engines", key, "differs", message, found[0].body, causes, "", _data(found)), key, other
 
 

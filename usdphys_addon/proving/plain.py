@@ -185,8 +185,10 @@ def _matter(subject: Subject) -> Iterator[Check]:
             opinions.cause_alone(subject.model, Opinion(one.path, "PhysicsMassAPI", one.field)) for one in group
         )
         message, others = group[0].message, len(group) - 1
-        if others:
-            message += f" {counted(others, 'other body')} {'is' if others == 1 else 'are'} odd in the same way."
+        if others == 1:
+            message += " " + "1 other body is odd in the same way."
+        elif others:
+            message += " " + f"{others} other bodies are odd in the same way."
         fix = "Correct it, or leave it out: it is then computed from the colliders."
         data = {"bodies": [{"path": one.path, **one.data} for one in group]}
         yield Check(SECTION, "matter", "doubtful", message, group[0].path, causes, fix, data)
@@ -447,8 +449,11 @@ def _apart(subject: Subject, part: Part, motion: Motion) -> Found | None:
         moved, turned, frame = _gap(subject, facts, motion)
         share = max(moved / (APART + SHARE * radius), turned / TURNED)
         if share > 1.0 and (worst is None or share > worst[0]):
-            text = f"{facts.prim.display} comes apart by {moved:.3g} m and {math.degrees(turned):.3g} degrees"
-            text += " at the start." if frame == 0 else f" after {frame * STEP:.2f} s."
+            joint, degrees = facts.prim.display, math.degrees(turned)
+            if frame == 0:
+                text = f"{joint} comes apart by {moved:.3g} m and {degrees:.3g} degrees at the start."
+            else:
+                text = f"{joint} comes apart by {moved:.3g} m and {degrees:.3g} degrees after {frame * STEP:.2f} s."
             worst = share, Found(facts.path, text, {"metres": moved, "radians": turned, "at_start": frame == 0})
     return worst[1] if worst else None
 
@@ -532,10 +537,13 @@ def _sag(subject: Subject, part: Part, motion: Motion) -> Found | None:
             error = (error + math.pi) % (2.0 * math.pi) - math.pi
         radius = max(radius_of(subject.model, path) for path in (facts.body0, facts.body1) if path)
         if abs(error) > (SAG if free[0] == 3 else max(SAG_SHARE * radius, 2e-3)):
-            text = f"The drive of {facts.prim.display} is {measure(abs(error), free[0])} from its target after "
-            text += f"{(len(motion.positions) - 1) * STEP:g} s."
+            seconds = (len(motion.positions) - 1) * STEP
+            text = (
+                f"The drive of {facts.prim.display} is {measure(abs(error), free[0])} from its target after "
+                f"{seconds:g} s."
+            )
             if drive.max_force < NO_LIMIT:
-                text += f" Its largest force is {drive.max_force:.4g}."
+                text += " " + f"Its largest force is {drive.max_force:.4g}."
             return Found(facts.path, text, {"error": error})
     return None
 

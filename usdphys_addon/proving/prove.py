@@ -259,10 +259,12 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
 
 
 def _too_stiff(stiff: Sequence[joints.Probe]) -> str:
-    more = f" and of {counted(len(stiff) - 1, 'other joint')}" if len(stiff) > 1 else ""
+    link = stiff[0].facts.prim.display
+    if len(stiff) > 1:
+        link = f"{link} and of {counted(len(stiff) - 1, 'other joint')}"
     return (
-        f"The link of {stiff[0].facts.prim.display}{more} alone is so light for its damping or friction that no "
-        "time step shows how it moves, so what they slow is tried with the whole asset only."
+        f"The link of {link} alone is so light for its damping or friction that no time step shows how it moves, so "
+        "what they slow is tried with the whole asset only."
     )
 
 
@@ -285,10 +287,14 @@ def _outcome_check(model: PhysicsModel, group: Sequence[tuple[joints.Probe, join
     """Of joints that an engine moves otherwise in one experiment, and that lose the same."""
     first, outcome = group[0]
     name = ENGINES[outcome.engine].name
-    more = f" and {counted(len(group) - 1, 'other joint')} do" if len(group) > 1 else " does"
-    message = f"{first.facts.prim.display}{more} not move in {name} as the numbers say, in the {words}."
+    joint = first.facts.prim.display
+    if len(group) > 1:
+        others = counted(len(group) - 1, "other joint")
+        message = f"{joint} and {others} do not move in {name} as the numbers say, in the {words}."
+    else:
+        message = f"{joint} does not move in {name} as the numbers say, in the {words}."
     if outcome.lost:
-        message += f" It is as if there were no {outcome.lost}."
+        message += " " + f"It is as if there were no {outcome.lost}."
     said = [(probe.facts.path, place) for probe, one in group if (place := joints.said_at(probe, one.lost)) is not None]
     causes = tuple(opinions.cause_alone(model, Opinion(path, *place)) for path, place in said)
     rows = [{"joint": probe.facts.path, "wanted": one.wanted, "got": one.got, "seconds": one.time}
@@ -313,9 +319,16 @@ def _drive_checks(subject: Subject, probes: Sequence[joints.Probe]) -> Iterator[
         words = joints.blocking(probe, terms)
         said = joints.said_at(probe, words or "stiffness of the drive")
         causes = (opinions.cause_alone(subject.model, Opinion(probe.facts.path, *said)),) if said else ()
-        message = f"The drive of {probe.facts.prim.display} does not move its body to a target within "
-        message += f"{joints.PATIENCE:g} s"
-        message += f", because of the {words}." if words else ", even without gravity."
+        joint, patience = probe.facts.prim.display, joints.PATIENCE
+        if words:
+            message = (
+                f"The drive of {joint} does not move its body to a target within {patience:g} s, because of the "
+                f"{words}."
+            )
+        else:
+            message = (
+                f"The drive of {joint} does not move its body to a target within {patience:g} s, even without gravity."
+            )
         yield Check("joints", "drive moves", "fail", message, probe.facts.path, causes, "Correct the attribute.")
     if tried and not failed:
         yield Check("joints", "drive moves", "pass", "Every drive can move its joint.")

@@ -81,8 +81,11 @@ def _one_trip(
         if told is None:
             yield replace(check, message=message)
             continue
-        why = "does not keep it" if check.causes else "says what may be why"
-        yield replace(check, status="differs", message=f"{message} {name} {why}: {told.message}", fix=told.fix)
+        if check.causes:
+            message += " " + f"{name} does not keep it: {told.message}"
+        else:
+            message += " " + f"{name} says what may be why: {told.message}"
+        yield replace(check, status="differs", message=message, fix=told.fix)
     if checks:
         return
     if not budget.has(share):
@@ -90,7 +93,7 @@ def _one_trip(
         return
     message = f"It moves alike {said.words}{experiment.chaos}."
     if issues:
-        message += f" {name} names {counted(len(issues), 'thing')} that it does not keep, or says otherwise."
+        message += " " + f"{name} names {counted(len(issues), 'thing')} that it does not keep, or says otherwise."
     yield Check(SECTION, name, "pass", message)
 
 
@@ -103,8 +106,12 @@ def _grouped(checks: Iterable[Check]) -> Iterator[tuple[Check, str]]:
         groups.setdefault(alike if experiment else number, []).append(check)
     for group in groups.values():
         causes = tuple(cause for check in group for cause in check.causes)
-        more = f" So {'does' if len(group) == 2 else 'do'} {counted(len(group) - 1, 'other joint')}."
-        yield replace(group[0], causes=causes), more if len(group) > 1 else ""
+        more = ""
+        if len(group) == 2:
+            more = " " + "So does 1 other joint."
+        elif len(group) > 2:
+            more = " " + f"So do {len(group) - 1} other joints."
+        yield replace(group[0], causes=causes), more
 
 
 def _missing(said: Statements, experiment: Experiment) -> Iterator[Check]:

@@ -105,9 +105,10 @@ class _Joints:
             return scope.place(name)
         except KeyError as error:
             scope.pending.clear()
+            full = f"{scope.prefix()}{name}"
             self.numbers.tell("SdfFrameMissing", "warning", item.element,
-                              f"The pose of '{scope.prefix()}{name}' is relative to {error}, which there is not; it is "
-                              "taken as relative to the model.", "Correct the name.", name)  # fmt: skip
+                              f"The pose of '{full}' is relative to {error}, which there is not; it is taken as "
+                              "relative to the model.", "Correct the name.", name)  # fmt: skip
             item.base = OWN
             return self.placed(scope, name, item) if name not in scope.placed else scope.placed[name]
 

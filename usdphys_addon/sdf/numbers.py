@@ -38,9 +38,13 @@ class Numbers:
             values = ()
         if len(values) == count and all(abs(value) <= _MOST for value in values):
             return values
-        what = "is no number" if count == 1 else f"are not {count} numbers"
-        self.tell("SdfNumber", "warning", element, f"'{element.text.strip()[:40]}' in {element.tag} {what}.",
-                  f"Write {'a finite number' if count == 1 else f'{count} finite numbers'}.")  # fmt: skip
+        text = element.text.strip()[:40]
+        if count == 1:
+            self.tell("SdfNumber", "warning", element, f"'{text}' in {element.tag} is no number.",
+                      "Write a finite number.")  # fmt: skip
+        else:
+            self.tell("SdfNumber", "warning", element, f"'{text}' in {element.tag} are not {count} numbers.",
+                      f"Write {count} finite numbers.")  # fmt: skip
         return None
 
     def of(self, element: Element | None, usual: float) -> float:

@@ -13,7 +13,6 @@ import numpy as np
 
 from ..core.errors import InputError
 from ..core.validate import Severity
-from ..core.words import counted
 from ..urdf import read as urdf_read
 from ..urdf.markup import Element
 from ..urdf.packages import Packages, is_file, is_folder
@@ -82,9 +81,10 @@ class _Reader:
 
     def tell_left(self) -> None:
         for what, (count, first) in self.left.items():
-            times = f", {counted(count, 'time')}" if count > 1 else ""
-            self.tell("SdfLeftOut", "info", first, f"'{what}' is left out{times}: a robot in USD has no word for it.",
-                      "Keep the SDF for Gazebo.")  # fmt: skip
+            message = f"'{what}' is left out: a robot in USD has no word for it."
+            if count > 1:
+                message = f"'{what}' is left out, {count} times: a robot in USD has no word for it."
+            self.tell("SdfLeftOut", "info", first, message, "Keep the SDF for Gazebo.")
 
     # ------------------------------------------------------------------ files
 

@@ -132,7 +132,7 @@ def _reducible(joint: JointFacts, kinematic: set[str], notices: Notices) -> bool
     if why:
         notices.add(
             "JointNotReduced", joint.prim,
-            f"{joint.prim.display} is simulated in maximal coordinates, because {why}.",
+            f"{joint.prim.display} is simulated apart from its articulation, because {why}.",
         )  # fmt: skip
     return not why
 
@@ -182,7 +182,6 @@ def _spanning(root: str, joints: list[JointFacts], taken: set[str], notices: Not
         if joint.path not in placed:
             notices.add(
                 "ArticulationLoop", joint.prim,
-                f"{joint.prim.display} closes a loop of the articulation {root}; it is simulated in maximal "
-                "coordinates.",
+                f"{joint.prim.display} closes a loop of the articulation {root}; it is simulated apart from it.",
             )  # fmt: skip
     return result

@@ -34,14 +34,13 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     ),
     "ArticulationLoop": NoticeKind(
         "info", "A joint closes a loop of an articulation: it is simulated in maximal coordinates.",
-        "Set Exclude From Articulation on the joint of your choice to decide where the loop is cut.",
+        "Switch Not Articulated on for the joint of your choice to decide where the loop is cut.",
     ),
     "ArticulationNotReduced": NoticeKind(
         "info",
         "An articulation has a loop, wheels, or a cone or a distance on a link, or is too long or uneven in mass to "
         "use reduced coordinates.",
-        "No action is needed: maximal coordinates are as accurate here. If links give way, make their masses more "
-        "alike.",
+        "No action is needed: this is as accurate here. If links give way, make their masses more alike.",
     ),
     "ArticulationUnstable": NoticeKind(
         "warning",
@@ -106,7 +105,7 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     ),
     "JointNotReduced": NoticeKind(
         "info", "A joint of an articulation is of a kind that is simulated in maximal coordinates.",
-        "Use revolute, prismatic or fixed joints where precision matters.",
+        "Use hinges, slides or fixed joints where precision matters.",
     ),
     "JointUnusable": NoticeKind(
         "warning", "A joint cannot be simulated.", "Give the joint two different bodies, at least one of them dynamic."
@@ -164,7 +163,7 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     ),
     "VendorNotSimulated": NoticeKind(
         "info", "A body, joint or material has settings of PhysX, Newton or MuJoCo that the preview does not simulate.",
-        "Run the exported file in that simulator to see their effect.",
+        "Run the exported file in Newton, PhysX or MuJoCo to see the effect.",
     ),
     "WheelsTooMany": NoticeKind(
         "info", "More than 100 driven wheels: robots that skid turn up to a quarter too fast.",

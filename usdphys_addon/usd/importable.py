@@ -59,8 +59,10 @@ def check(stage: Usd.Stage, path: Path) -> tuple[list[Opinions], list[Issue]]:
                 raise _refused(path, reason)
             broken.append(_without_colors(one, reason) if check_shape is _face_colors else _broken(one, reason))
     if instancer := _multiplying_instancer(opinions):
-        reason = f"{_name(instancer)}, with the instancers among its prototypes, shows more than {_MOST_INSTANCES:,}"
-        raise _refused(path, f"{reason} instances; reduce its protoIndices")
+        raise _refused(
+            path, f"{_name(instancer)}, with the instancers among its prototypes, shows more than {_MOST_INSTANCES:,} "
+            "instances; reduce its protoIndices",
+        )  # fmt: skip
     if shader := _shader_in_circle(opinions):
         raise InputError(f"'{path.name}' cannot be imported: the shader {_name(shader)} feeds itself.")
     return opinions, broken

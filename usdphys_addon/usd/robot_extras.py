@@ -181,8 +181,8 @@ def left_out(stage: Usd.Stage, model: PhysicsModel) -> list[Issue]:
         names_left_out["collision groups"] = list(model.groups)
     return [
         Issue("UrdfNotWritten", "info", owners[0], "",
-              f"URDF has no place for {what}: left out is what {named(list(map(paths.name_of, owners)))} "
-              f"{'has' if len(owners) == 1 else 'have'} of it.", "Write USD for programs that read it.")
+              f"URDF has no place for {what}, which is left out of {named(list(map(paths.name_of, owners)))}.",
+              "Write USD for programs that read it.")
         for what, owners in names_left_out.items()
     ]  # fmt: skip
 

@@ -6,10 +6,13 @@ Nothing is stored in them. They are on the scene, because Blender makes undo ste
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import bpy
+import numpy as np
 from bpy.types import Context, Object
 
 from ..authoring import selected, value_keys
@@ -21,6 +24,8 @@ from ..bridge.roles import applies, is_body
 from . import readout
 
 NAME = "usdphys_selection"
+#: The largest number that a property of Blender holds.
+_LARGEST = float(np.finfo(np.float32).max)
 _OF_DRIVE = ("target_position", "target_velocity", "stiffness", "damping", "max_force")
 #: What an object must have, path of the group, class of the group, names of its properties.
 _SAME = (
@@ -53,6 +58,13 @@ SURFACE = frozenset({"friction", "bounce"})
 _COMPUTED = {"mass": "mass", "mass_center_of_mass": "center_of_mass", "mass_diagonal_inertia": "diagonal_inertia"}
 
 
+#: What a field says in place of a number that is infinite, by the name of the property: "inf" says little.
+_INFINITE = {"break_force": "Never", "break_torque": "Never", "max_force": "No Limit"}
+#: A typed number, with a unit.
+_NUMBER = re.compile(r"\s*(\d+(?:[.,]\d*)?(?:[eE][+-]?\d+)?)\s*([a-zA-Z]*)\s*")
+#: Kilograms of the units of masses.
+_KILOGRAMS = {"": 1.0, "kg": 1.0, "g": 1e-3, "t": 1e3, "mg": 1e-6, "lb": 0.45359237, "oz": 0.028349523125}
+_UNKNOWN = "\N{HORIZONTAL ELLIPSIS}"
 #: In `differing`, where the selected objects have not the same role.
 ROLE = "role"
 
@@ -84,6 +96,50 @@ def shown(name: str) -> Any:
 def is_unknown(name: str) -> bool:
     """True while a value of the active object that is computed is not there yet, or cannot be computed."""
     return name in _COMPUTED and shown(name) is None
+
+
+def problem(name: str) -> str:
+    """Why a value of the active object cannot be computed; "" where it is, or is not yet."""
+    obj = active()
+    computed = readout.mass_of(obj.name) if obj is not None and is_unknown(name) else None
+    return "" if computed is None else computed.problem
+
+
+class Typed(NamedTuple):
+    """In place of a number that is not computed or is infinite: the property of a text, and what it says when empty."""
+
+    name: str
+    placeholder: str
+
+
+def typed_over(name: str) -> Typed | None:
+    """What takes the place of a value of the active object, so that one can be typed; None where there is a number."""
+    if name == "mass":
+        return Typed(_text_name(name), _UNKNOWN) if is_unknown(name) else None
+    word = _INFINITE.get(PLACES[name][1]) if name in PLACES else None
+    return Typed(_text_name(name), word) if word is not None and shown(name) == math.inf else None
+
+
+def _text_name(name: str) -> str:
+    return f"{name}_text"
+
+
+def _text_over(name: str, label: str, description: str, units: Mapping[str, float] | None = None) -> Any:
+    """The property of a text in place of a number. units: those that may be typed, by their names."""
+
+    def set_number(_group: Any, text: str) -> None:
+        # A text that is no number changes nothing.
+        found = _NUMBER.fullmatch(text)
+        unit = (units or {"": 1.0}).get(found[2]) if found is not None else None
+        if found is None or unit is None:
+            return
+        value = float(found[1].replace(",", ".")) * unit
+        if 0.0 < value <= _LARGEST:
+            put(name, value)
+
+    return bpy.props.StringProperty(
+        name=label, description=description, get=lambda _group: "", set=set_number, options={"SKIP_SAVE"}
+    )
 
 
 def any_of(value: Any) -> bool:
@@ -219,6 +275,9 @@ def _declared() -> Iterator[tuple[str, Any]]:
     yield "mass", _virtual("mass", number, name="Mass (kg)", min=0.0, precision=3, description=(
         "Mass of the whole body. It is computed from shape and density until you type one"
     ))  # fmt: skip
+    yield _text_name("mass"), _text_over("mass", "Mass (kg)", (
+        "Mass of the whole body, such as 2.5 or 300 g. It is not computed from shape and density"
+    ), _KILOGRAMS)  # fmt: skip
     yield "friction", _virtual("friction", number, name="Friction", min=0.0, soft_max=1.0, precision=2, description=(
         "Friction of the surface, at rest and sliding. It belongs to the physics material of the object. "
         "One that others share is made single"
@@ -248,7 +307,11 @@ def _declared() -> Iterator[tuple[str, Any]]:
         for field in names:
             name = name_of(path, field)
             VALUES[name], PLACES[name] = at(need, path, field), (path, field)
-            yield name, _like(name, cls.__annotations__[field])
+            declared = cls.__annotations__[field]
+            yield name, _like(name, declared)
+            if field in _INFINITE:
+                words = declared.keywords
+                yield _text_name(name), _text_over(name, words["name"], words["description"])
 
 
 def _like(name: str, declared: Any) -> Any:

@@ -89,7 +89,8 @@ class CollisionAPI(Schema):
 @schema("PhysicsMeshCollisionAPI", "single", "collider")
 class MeshCollisionAPI(Schema):
     approximation: str | None = attr(
-        "physics:approximation", "token", "none", "How the solver approximates the mesh",
+        "physics:approximation", "token", "none", "What the mesh collides as: its triangles, or a simpler shape",
+        label="Collides As",
         tokens=("none", "convexDecomposition", "convexHull", "boundingSphere", "boundingCube", "meshSimplification"),
         uniform=True,
     )  # fmt: skip

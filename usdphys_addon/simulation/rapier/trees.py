@@ -45,7 +45,7 @@ class Trees:
             if why := self._why_maximal(tree):
                 notices.add(
                     "ArticulationNotReduced", prim,
-                    f"{prim.display} is simulated in maximal coordinates, because {why}.",
+                    f"{prim.display} is simulated joint by joint, because {why}.",
                 )  # fmt: skip
             elif self._survives(tree):
                 links.update({link.joint.path: link for link in tree.links})
