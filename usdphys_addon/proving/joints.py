@@ -24,7 +24,7 @@ from ..core.schema import split_applied
 from ..core.schemas import usd_physics
 from ..simulation.articulations import joints_by_root
 from ..simulation.joint_facts import NO_LIMIT, Drive, JointFacts
-from ..simulation.joint_poses import position_of, relative_pose
+from ..simulation.joint_poses import position_of, relative_pose, whole_turns
 from .certificate import measure
 from .plain import gap_of
 from .runs import STEP, Motion, Subject, ends_of, subject_of
@@ -171,6 +171,8 @@ def _probe(subject: Subject, facts: JointFacts, number: int, axis: int) -> Probe
     driven = {split_applied(name)[1] for name in facts.prim.schemas if name.startswith("PhysicsDriveAPI:")}
     dof = next((name for name in names if name in driven), names[0])
     start = position_of(facts, relative_pose(ends[0], ends[1]), axis)
+    if axis == 3:
+        start = whole_turns(facts.freedoms[axis], start)
     return Probe(
         facts, f"J{number}", axis, dof, weight.mass, matter, direction, anchor, center, start, body.pose,
         weight.inertia, is_first,
@@ -367,7 +369,10 @@ def positions(probe: Probe, motion: Motion) -> Floats:
         moving = motion.pose(probe.path, number) @ own
         pair = (moving, fixed) if probe.is_first else (fixed, moving)
         found[number] = position_of(probe.facts, relative_pose(*pair), probe.axis)
-    return np.unwrap(found) if probe.axis == 3 else found
+    if probe.axis != 3:
+        return found
+    turn = 2.0 * math.pi
+    return np.unwrap(found) + turn * round((probe.start - found[0]) / turn)
 
 
 def _frames(probe: Probe, inverse: Matrix) -> tuple[Matrix, Matrix]:
