@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from dataclasses import replace
@@ -15,10 +16,10 @@ import pytest
 from usdphys_ext.usdphys_addon.core import clock, frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
-from usdphys_ext.usdphys_addon.proving import certificate, compared, expectations, joints, opinions, plain, runs
+from usdphys_ext.usdphys_addon.proving import certificate, compared, expectations, joints, opinions, page, plain, runs
 from usdphys_ext.usdphys_addon.proving.prove import Proof, Wish, prove
 
-from .author import METERS, File, Units
+from .author import METERS, File, Units, about
 from .demos import CLEAN, DEMOS, FAULTS, Fault
 
 W = "/World"
@@ -571,6 +572,25 @@ def test_what_is_animated_is_said_to_stand_still() -> None:
     ]
 
 
+# --------------------------------------------------------------------------- the page
+
+
+def test_the_page_is_read_by_a_browser_where_an_engine_loses_a_body_and_names_look_like_html() -> None:
+    name = "<!--<script>.usda"
+    stage = stage_of(DEMOS["pendulum"](METERS))
+    wish = Wish(name, model_of(stage), stage, sections=frozenset({"rewrites"}), seconds=0.5)
+    proof = prove(wish)
+    (motion,) = proof.motions.values()
+    motion.positions[10:] = np.nan
+    text = page.page(proof, wish)
+    for part in ("summary", "scene"):
+        found = re.search(rf'<script type="application/json" id="{part}">(.*?)</script>', text, re.DOTALL)
+        assert found is not None and "<" not in found[1]
+        content = json.loads(found[1], parse_constant=pytest.fail)
+    (poses,) = (poses for path, poses in content["engines"][0]["motion"].items() if path == f"{W}/Bar")
+    assert poses[-1] == poses[4] != poses[0]
+
+
 # --------------------------------------------------------------------------- expectations
 
 
@@ -652,9 +672,45 @@ moves_at_most = 0.01
     assert "physics:mass" in {cause.attribute for cause in found["weight"].causes}
 
 
+def winch() -> str:
+    """A drum whose hinge has all of its way beyond half a turn, where a drive holds it."""
+    file = File(METERS)
+    file.add(file.body("Drum", (0, 0, 1), about("Z", 200.0), shape="Cylinder", size=(0.2, 0.1, 0), mass=2.0))
+    drive = {"angular": {"stiffness": 50.0, "damping": 5.0, "targetPosition": math.radians(200.0)}}
+    limits = {"low": math.radians(170.0), "high": math.radians(300.0)}
+    file.add(file.joint("Hinge", "Revolute", "", f"{W}/Drum", pos0=(0, 0, 1), axis="Z", drives=drive, **limits))
+    return file.text()
+
+
+def test_a_hinge_whose_limits_are_beyond_half_a_turn_is_right(tmp_path: Path) -> None:
+    file = tmp_path / "asset.expect.toml"
+    file.write_text(
+        f"""
+[[expect]]
+name = "holds"
+joint = "{W}/Hinge"
+holds = 1
+
+[[expect]]
+name = "winds"
+joint = "{W}/Hinge"
+reaches = 290
+torque = 5
+""",
+        encoding="utf-8",
+    )
+    proof = proof_of(winch(), expected=expectations.read(file), sections=frozenset({"asset", "joints", "expectations"}))
+    assert lines(proof) == []
+    checks = {check.name: check for check in proof.certificate.checks}
+    assert (checks["holds"].status, checks["winds"].status) == ("pass", "pass")
+    assert not [check for check in proof.certificate.having("skipped") if check.path == f"{W}/Hinge"]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("[[expect]]\njoint = '/A'\nreaches = 3\ntorque = 1\nwithin = 0", "must be above 0"),
+        ("[[expect]]\njoint = '/A'\nreaches = 3\ntorque = 1\nwithin = 1e9", "at most 600"),
         ("[[expect]]\njoint = '/A'", "demands nothing"),
         ("[[expect]]\nreaches = 3", "needs 'joint'"),
         ("[[expect]]\njoint = '/A'\nreaches = 3\nmess = 1", "has 'mess'"),
