@@ -622,12 +622,20 @@ force = 1
 lever = 0.7
 
 [[expect]]
+name = "opens by both"
+joint = "{W}/Hinge"
+reaches = 80
+force = 20
+torque = 30
+
+[[expect]]
 name = "opens too far"
 joint = "{W}/Hinge"
 reaches = 170
 torque = 30
 """,
     )
+    assert found["opens by both"].status == "fail" and "by a force" in found["opens by both"].message
     assert found["opens at 20 N"].status == "pass"
     assert found["opens at a touch"].status == "fail"
     assert [cause.attribute for cause in found["opens at a touch"].causes] == ["newton:friction"]

@@ -163,6 +163,8 @@ def _reaches(subject: Subject, row: Expectation) -> str:
     facts, axis, dof = _joint(subject, row)
     goal = _si(float(row.values["reaches"]), axis)
     strength = row.values.get("torque")
+    if strength is not None and (axis == 0 or "force" in row.values):
+        return "a slide is pushed by a force, and a hinge by a torque, or by a force at a lever."
     if strength is None:
         strength = float(row.values.get("force", 0.0)) * float(row.values.get("lever", 1.0) if axis == 3 else 1.0)
     if not float(strength) > 0.0:

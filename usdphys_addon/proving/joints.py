@@ -372,7 +372,7 @@ def positions(probe: Probe, motion: Motion) -> Floats:
     if probe.axis != 3:
         return found
     turn = 2.0 * math.pi
-    return np.unwrap(found) + turn * round((probe.start - found[0]) / turn)
+    return np.asarray(np.unwrap(found) + turn * round((probe.start - found[0]) / turn))
 
 
 def _frames(probe: Probe, inverse: Matrix) -> tuple[Matrix, Matrix]:
