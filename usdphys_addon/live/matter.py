@@ -23,6 +23,8 @@ from ..simulation.weights import Geometries, Weight
 
 #: Half the edge of the box that stands for an infinite plane, m.
 FAR = 1000.0
+#: Least edge of the box around a flat mesh, as a part of its longest one.
+THIN = 0.005
 
 
 class Matter(NamedTuple):
@@ -111,6 +113,8 @@ def _forms(prim: Prim, geometries: Geometries, rotation: Matrix, made: Matter, m
     if gprim is None and isinstance(geometry, Mesh):
         api = prim.get(usd_physics.MeshCollisionAPI)
         approximation = "none" if api is None else api.resolved("approximation")
+        if approximation in ("boundingCube", "boundingSphere"):
+            return _bounds(np.asarray(geometry.points, float) @ (rotation.T @ prim.world[:3, :3]).T, approximation)
         is_whole = approximation in ("none", "meshSimplification", "sdf", "sphereFill") and not moves
         engine = preview_engine()
         found = engine.surfaces_of(prim, geometry, rotation)
@@ -118,6 +122,8 @@ def _forms(prim: Prim, geometries: Geometries, rotation: Matrix, made: Matter, m
             made.missing.append((prim, "the triangles, because it moves: its convex parts collide,"))
             parts = [engine.decompose(Surface(points, triangles), 32) for points, triangles in found]
             found = [(np.asarray(part.points), _NONE) for group in parts for part in group]
+        if not found:
+            made.missing.append((prim, "the shape"))
         return [("mesh" if is_whole else "hull", [], np.eye(4), points, triangles) for points, triangles in found]
     if gprim is None and isinstance(geometry, SpherePoints):
         made.missing.append((prim, "the points"))
@@ -144,6 +150,19 @@ def _forms(prim: Prim, geometries: Geometries, rotation: Matrix, made: Matter, m
         return [("sphere", [sizes.radius], np.eye(4), None, None)]
     kind = "capsule" if sizes.kind is usd_geom.Capsule else "cylinder"
     return [(kind, [sizes.radius, sizes.height / 2.0], turn, None, None)]
+
+
+def _bounds(points: Matrix, approximation: str) -> list[_Form]:
+    """The box or ball around points (n, 3)."""
+    if not len(points) or not np.isfinite(points).all() or not np.ptp(points):
+        return []
+    low, high = points.min(axis=0), points.max(axis=0)
+    place = frames.transform((low + high) / 2.0)
+    if approximation == "boundingSphere":
+        radius = float(np.linalg.norm(points - place[:3, 3], axis=1).max())
+        return [("sphere", [radius], place, None, None)]
+    half = np.maximum((high - low) / 2.0, THIN * float((high - low).max()) / 2.0)
+    return [("box", half.tolist(), place, None, None)]
 
 
 def _joint(facts: JointFacts, rows: Mapping[str, int], made: Matter) -> dict[str, Any]:
