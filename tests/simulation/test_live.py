@@ -435,7 +435,7 @@ class Noted(WithPreviewShapes):
 
 
 def forms_of(monkeypatch: pytest.MonkeyPatch, file: File) -> tuple[dict[str, list[tuple]], list[str]]:
-    """(kind, numbers, place) of the shapes of each body, as an engine that reads no USD is told; what it is not told."""
+    """(kind, numbers, place) of the shapes of each body, as an engine without USD is told; and what it is not told."""
     monkeypatch.setitem(ENGINES, "noted", Solver("Noted", "", f"{__name__}:Noted"))
     Noted.setups.clear()
     with pytest.raises(EngineError):
