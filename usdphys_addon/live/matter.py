@@ -18,6 +18,7 @@ from ..simulation.engine import Setup, preview_engine
 from ..simulation.filters import CollisionMask
 from ..simulation.joint_facts import NO_LIMIT, Freedom, JointFacts
 from ..simulation.layout import contact_material
+from ..simulation.outward import outward
 from ..simulation.vendor_settings import body_settings, combine_modes, is_trigger
 from ..simulation.weights import Geometries, Weight
 
@@ -63,7 +64,7 @@ def matter_of(setup: Setup, weights: Mapping[str, Weight]) -> Matter:
         place = setup.layout.places.of(prim).pose
         shapes = _shapes(setup, [prim], np.linalg.inv(place), geometries, made, moves=False)
         made.scene["statics"].append({"pose": _pose(place), "shapes": shapes})
-    for facts in setup.joints:
+    for facts in outward(setup.joints, {path: weight.mass for path, weight in weights.items()}):
         made.scene["joints"].append(_joint(facts, rows, made))
     made.scene["apart"] = [
         [rows[first], rows[second]] for first, second in sorted(setup.filters.pairs)
