@@ -210,7 +210,7 @@ def bridge(make: Maker) -> Case:
     mass = make.number(1.0, 60.0)
     size = 0.25 * settings["width"]
     make.update()
-    low = min(obj.matrix_world.translation.z for obj in make.scene.objects if obj.name.startswith("Bridge"))
+    low = min(obj.location.z for obj in make.scene.objects if obj.type == "MESH" and obj.name.startswith("Bridge"))
     load = make.one(False, True)
     if load:
         make.moving(make.box("Crate", (span / 2.0, 0.0, low + size), (size,) * 3), mass)

@@ -11,7 +11,7 @@ from bpy.types import Object
 from ..authoring import vendor_edits
 from ..core import vendor_schemas
 
-_SCHEMA = "PhysxRigidBodyAPI"
+_SCHEMA, _ARTICULATION = "PhysxRigidBodyAPI", "PhysxArticulationAPI"
 #: Iterations for positions that PhysX has where nothing is said, and at most.
 _USUAL, MOST_ITERATIONS = 16, 255
 
@@ -28,6 +28,13 @@ def iterate(objects: Iterable[Object], count: float) -> None:
     """Have PhysX iterate so often, at least, where these bodies are: joints that bear each other give way without."""
     for obj in objects:
         set_rows(obj, {"solverPositionIterationCount": max(_USUAL, min(round(count), MOST_ITERATIONS))})
+
+
+def iterate_articulation(root: Object, count: int) -> None:
+    """Have PhysX iterate so often for an articulation."""
+    attribute = vendor_schemas.attribute_named(_ARTICULATION, "physxArticulation:solverPositionIterationCount")
+    assert attribute is not None
+    vendor_edits.apply_row(root.usdphys, _ARTICULATION, attribute, count)
 
 
 def damp_body(obj: Object, linear: float, angular: float) -> None:
