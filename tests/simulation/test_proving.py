@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import clock, frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.core.rules.base import Issue
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.proving import certificate, compared, expectations, joints, opinions, page, plain, runs
+from usdphys_ext.usdphys_addon.proving import prove as prove_module
 from usdphys_ext.usdphys_addon.proving.prove import Proof, Wish, prove
 
 from .author import METERS, File, Units, about
@@ -102,13 +104,17 @@ def test_of_three_simulators_the_one_that_stands_against_two_is_the_cause() -> N
 # --------------------------------------------------------------------------- joints
 
 
-def hinge(**more: Any) -> Any:
+def hinge_file(axis: str = "Z", **more: Any) -> File:
     """A bar of 1 kg on a hinge to the world, horizontal at the start."""
     file = File(METERS)
     file.add(file.body("Bar", (0.5, 0, 0), mass=1.0, size=(1.0, 0.1, 0.1), collides=False,
                        inertia=(0.01, 1 / 12, 1 / 12)))  # fmt: skip
-    file.add(file.joint("Pin", "Revolute", "", f"{W}/Bar", pos1=(-0.5, 0, 0), axis="Z", **more))
-    stage = stage_of(file.text())
+    return file.add(file.joint("Pin", "Revolute", "", f"{W}/Bar", pos1=(-0.5, 0, 0), axis=axis, **more))
+
+
+def hinge(**more: Any) -> Any:
+    """The bar, and its hinge on the bench."""
+    stage = stage_of(hinge_file(**more).text())
     subject = runs.subject_of(model_of(stage))
     (probe,), left_out = joints.probes_of(subject)
     assert not left_out
@@ -160,8 +166,52 @@ def test_an_engine_that_drops_a_number_is_told_which() -> None:
     del deaf.prims[probe.joint].schemas["NewtonJointAPI"]
     outcome = joints.judged(probe, "coast", "preview", model, runs.simulated(deaf, 1.0))
     assert (outcome.is_kept, outcome.lost) == (False, "friction")
-    assert joints.said_at(probe, "friction") == ("NewtonJointAPI", "friction")
+    assert joints.said_at(probe.facts.prim, "friction") == ("NewtonJointAPI", "friction")
     assert joints.judged(probe, "coast", "preview", model, runs.simulated(model, 1.0)).is_kept
+
+
+RESISTS = {"apis": ["NewtonJointAPI"], "lines": ["float newton:friction = 0.5", "float newton:damping = 0.008"]}
+
+
+def test_an_engine_that_drops_several_numbers_of_a_joint_is_told_which() -> None:
+    subject, probe = hinge(**RESISTS)
+    model = joints.bench(subject, [probe], "coast")
+    deaf = model.copied()
+    del deaf.prims[probe.joint].schemas["NewtonJointAPI"]
+    outcome = joints.judged(probe, "coast", "preview", model, runs.simulated(deaf, 1.0))
+    assert joints.terms_in(outcome.lost) == ["friction", "damping of the joint"]
+
+
+def test_a_joint_of_an_articulation_tells_physx_where_it_starts_and_how_fast() -> None:
+    """Measured: PhysX takes neither the poses nor the velocities of links for it."""
+    subject, probe = hinge(**RESISTS)
+    probe.is_articulated = True
+    for experiment, speed in (("coast", joints.coasting(probe)), ("swing", 0.0)):
+        state = (
+            joints.bench(subject, [probe], experiment).prims[probe.joint].schemas[f"PhysicsJointStateAPI:{probe.dof}"]
+        )
+        assert (state.position, state.velocity) == (probe.start, speed)
+
+
+def test_what_an_engine_says_that_it_is_not_told_is_the_one_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that has no word for what resists in joints, and says so, differs once, and not in each experiment."""
+
+    def deaf(model: Any, seconds: float, *, engine: str = "preview", **more: Any) -> Any:
+        if engine != "havok":
+            return runs.simulated(model, seconds, engine=engine, **more)
+        heard = model.copied()
+        said = [path for path in heard.joints if heard.prims[path].schemas.pop("NewtonJointAPI", None)]
+        motion = runs.simulated(heard, seconds)
+        motion.notices += [Issue("EngineLimits", "warning", path, "", "It is not told.", "") for path in said]
+        return motion
+
+    monkeypatch.setattr(prove_module, "simulated", deaf)
+    stage = stage_of(hinge_file("Y", **RESISTS).text())
+    wish = Wish("asset.usda", model_of(stage), stage, sections=frozenset({"joints", "engines"}), pythons={"havok": "."})
+    found = prove(wish).certificate.having(*FOUND)
+    assert [(check.section, check.name) for check in found] == [("joints", "untold"), ("engines", "havok")]
+    for check in found:
+        assert [cause.attribute for cause in check.causes] == ["newton:friction", "newton:damping"]
 
 
 @pytest.mark.parametrize("swapped", [False, True])

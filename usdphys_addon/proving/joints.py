@@ -9,14 +9,15 @@ All joints of an experiment are one model: nothing there touches.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import frames, mass
+from ..core import frames, mass, vendor_schemas
 from ..core.frames import Matrix
 from ..core.joint_settings import following, gearing_of
 from ..core.model import PhysicsModel, Prim
@@ -256,6 +257,12 @@ def _prims(subject: Subject, probe: Probe, experiment: str, push: float) -> list
         joint.add(
             drive.copy(stiffness=0.0, damping=10.0 * most / PUSH, target_velocity=far, type="force"), probe.dof
         )  # fmt: skip
+    if probe.is_articulated:
+        # PhysX takes neither the poses nor the velocities of the links of an articulation for its joints.
+        speed = coasting(probe) if experiment == "coast" else 0.0
+        values = {"position": probe.start, "velocity": speed}
+        said = {f"state:__INSTANCE_NAME__:physics:{name}": value for name, value in values.items()}
+        joint.add(vendor_schemas.made("PhysicsJointStateAPI", said), probe.dof)
     return [link, *_base(probe), joint]
 
 
@@ -417,10 +424,14 @@ class Terms:
     gravity: Matrix
     speed: float
 
-    def without(self, words: str) -> Terms:
-        """The terms of an engine that loses some. words: a key of LOSABLE."""
-        changes: dict[str, Any] = dict(LOSABLE[words])
+    def without(self, *words: str) -> Terms:
+        """The terms of an engine that loses some. words: keys of LOSABLE."""
+        changes: dict[str, Any] = {name: value for one in words for name, value in LOSABLE[one].items()}
         return replace(self, **changes)
+
+    def has(self, words: str) -> bool:
+        """Whether the joint has a term. words: a key of LOSABLE."""
+        return any(getattr(self, name) != value for name, value in LOSABLE[words].items())
 
 
 #: Terms that an engine may lose: their fields with what stands for their absence, by the words of a report.
@@ -431,6 +442,21 @@ LOSABLE: dict[str, dict[str, float]] = {
     "stiffness of the drive": {"stiffness": 0.0}, "damping of the drive": {"damping": 0.0},
     "largest force": {"max_force": math.inf},
 }  # fmt: skip
+
+
+#: Terms that only simulators have words for, and that one without these loses together.
+UNKNOWN = ("friction", "damping of the joint", "armature", "softness of the limits")
+_AND = " and no "
+
+
+def joined_by(words: Sequence[str]) -> str:
+    """Several keys of LOSABLE as one text, which `terms_in` takes apart."""
+    return _AND.join(words)
+
+
+def terms_in(lost: str) -> list[str]:
+    """The keys of LOSABLE in what an outcome has lost."""
+    return lost.split(_AND) if lost else []
 
 
 def terms_of(probe: Probe, model: PhysicsModel, experiment: str) -> Terms:
@@ -517,8 +543,8 @@ def _yielded(probe: Probe, terms: Terms) -> float:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """One joint in one experiment and engine. wanted, got: m or rad, at the end. error: largest share of what is
-    allowed. lost: words of LOSABLE for what the engine moves without; empty if nothing of these explains it. time: s,
-    when it parts from the answer.
+    allowed. lost: words of LOSABLE for what the engine moves without, see `terms_in`; empty if nothing of these
+    explains it. time: s, when it parts from the answer.
     """
 
     joint: str
@@ -545,12 +571,19 @@ def judged(probe: Probe, experiment: str, engine: str, model: PhysicsModel, moti
     error, time = _error(wanted, got, terms.speed, yielded)
     lost = ""
     if error > 1.0:
-        trials = {}
-        for words, changes in LOSABLE.items():
-            if any(getattr(terms, name) != value for name, value in changes.items()):
-                trials[words] = _error(answer(probe, terms.without(words), seconds), got, terms.speed, yielded)[0]
-        best = min(trials, key=lambda words: trials[words], default="")
-        lost = best if best and trials[best] < min(1.0, 0.5 * error) else ""
+        said = [words for words in LOSABLE if terms.has(words)]
+        # One term, before several of those that an engine without settings of its own for joints loses together.
+        own = [words for words in UNKNOWN if words in said]
+        several = [those for count in range(2, len(own) + 1) for those in combinations(own, count)]
+        for trials in ([(words,) for words in said], several):
+            errors = {
+                those: _error(answer(probe, terms.without(*those), seconds), got, terms.speed, yielded)[0]
+                for those in trials
+            }  # fmt: skip
+            best = min(errors, key=lambda those: errors[those], default=())
+            if best and errors[best] < min(1.0, 0.5 * error):
+                lost = joined_by(best)
+                break
     return Outcome(probe.facts.path, experiment, engine, float(wanted[-1]), float(got[-1]), error, lost, time)
 
 
@@ -607,11 +640,10 @@ def response(probe: Probe, model: PhysicsModel) -> str:
 
 def blocking(probe: Probe, terms: Terms) -> str:
     """Words of LOSABLE for what keeps a drive from its target; empty if nothing alone does."""
-    for words, changes in LOSABLE.items():
+    for words in LOSABLE:
         if words.startswith(("stiffness", "damping of the drive")):
             continue
-        is_said = any(getattr(terms, name) != value for name, value in changes.items())
-        if is_said and arrives(probe, terms.without(words)):
+        if terms.has(words) and arrives(probe, terms.without(words)):
             return words
     return ""
 
@@ -642,10 +674,10 @@ _SAID: dict[str, tuple[tuple[str, str], ...]] = {
 }  # fmt: skip
 
 
-def said_at(probe: Probe, words: str) -> tuple[str, str] | None:
+def said_at(prim: Prim, words: str) -> tuple[str, str] | None:
     """(schema with instance, field) of the opinion that says a term of a joint; None where nobody says it."""
     for base, field in _SAID.get(words, ()):
-        for name, value in probe.facts.prim.schemas.items():
+        for name, value in prim.schemas.items():
             if split_applied(name)[0] == base and getattr(value, field, None) is not None:
                 return name, field
     return None
