@@ -88,13 +88,13 @@ def compare(program: Path, file: Path, folder: Path, seconds: float, *, tells_al
     steps = round(seconds * RATE)
     ours = _preview(file, folder, seconds)
     theirs, aside, finer = (
-        _havok(program, file, folder, steps, *how) for how in ((0.0, 1), (ASIDE, 1), (0.0, FINER))
+        poses_in_havok(program, file, folder, steps, *how) for how in ((0.0, 1), (ASIDE, 1), (0.0, FINER))
     )  # fmt: skip
     for run in (ours, theirs, aside, finer):
         if isinstance(run, str):
             print(f"{file.name}: {run}")
             return False
-    names = _names(file)
+    names = node_names(file)
     rows = []
     for number in theirs["moving"]:
         places, beside, fine = (np.array(run["poses"][str(number)])[:, :3] for run in (theirs, aside, finer))
@@ -122,7 +122,7 @@ def compare(program: Path, file: Path, folder: Path, seconds: float, *, tells_al
     return any(row[0] for row in rows)
 
 
-def _names(file: Path) -> list[str]:
+def node_names(file: Path) -> list[str]:
     """Names of the nodes of a .gltf or .glb file."""
     data = file.read_bytes()
     if data[:4] == b"glTF":
@@ -140,7 +140,9 @@ def _same(name: str, start: Any, ours: dict[str, Any]) -> tuple[str, Any]:
     return min(ours.items(), key=order)
 
 
-def _havok(program: Path, file: Path, folder: Path, steps: int, aside: float, finer: int) -> Any:
+def poses_in_havok(
+    program: Path, file: Path, folder: Path, steps: int, aside: float = 0.0, finer: int = 1
+) -> Any:  # fmt: skip
     """The run in Havok, or why there is none; of more steps those of the others."""
     output = folder / "havok.json"
     output.unlink(missing_ok=True)

@@ -781,6 +781,45 @@ def test_one_value_of_a_material_changes_no_other(tmp_path, cell):
     assert edits_in(cell, tmp_path) == ["/Cell/Looks/Paper/Shader.inputs:metallic: 0.25 != 0.75"]
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_an_emission_that_is_switched_off_and_a_value_that_the_source_animates_are_written(tmp_path, form):
+    """Blender's exporter leaves out an emission of strength 0, and beside samples a default is never read."""
+    path = tmp_path / "lamp.usda"
+    path.write_text("""#usda 1.0
+(
+    defaultPrim = "Lamp"
+)
+def Xform "Lamp"
+{
+    def Cube "Bulb" (
+        prepend apiSchemas = ["MaterialBindingAPI", "PhysicsCollisionAPI"]
+    )
+    {
+        rel material:binding = </Lamp/Glow>
+    }
+    def Material "Glow"
+    {
+        token outputs:surface.connect = </Lamp/Glow/Shader.outputs:surface>
+        def Shader "Shader"
+        {
+            uniform token info:id = "UsdPreviewSurface"
+            color3f inputs:emissiveColor = (1, 0.5, 0.25)
+            float inputs:roughness.timeSamples = {0: 0.125, 10: 0.875}
+            token outputs:surface
+        }
+    }
+}
+""")
+    load(path)
+    inputs = bpy.data.materials["Glow"].node_tree.nodes["Principled BSDF"].inputs
+    inputs["Emission Strength"].default_value, inputs["Roughness"].default_value = 0.0, 0.25
+    write(tmp_path / "out.usda", form)
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    shader = UsdShade.Shader(stage.GetPrimAtPath("/Lamp/Glow/Shader"))
+    assert tuple(shader.GetInput("emissiveColor").Get(5.0)) == (0.0, 0.0, 0.0)
+    assert shader.GetInput("roughness").Get(5.0) == 0.25
+
+
 def test_points_of_a_curve_that_cannot_be_written_are_reported(tmp_path, cell):
     curve = bpy.data.objects["Cable"].data
     points = curve.points if hasattr(curve, "points") else curve.splines[0].points

@@ -52,6 +52,12 @@ def weighed(*masses: float, root: bool = False) -> str:
     return text + "".join(link(f"J{number}", f"B{number}", f"B{number + 1}") for number in range(len(masses) - 1))
 
 
+def heavy(mass: float, inertia: str = "(0.2, 0.2, 0.2)") -> str:
+    """A body with a mass, and a moment of inertia if there is one."""
+    said = f"float3 physics:diagonalInertia = {inertia}\n    quatf physics:principalAxes = (1, 0, 0, 0)"
+    return weighed(mass).replace("\n}", f"\n    {said}\n}}") if inertia else weighed(mass)
+
+
 def soft(kind: str, api: str, inside: str) -> str:
     """A joint with a schema of a simulator."""
     return joint(kind, inside, "Soft").replace("PhysicsSoft", api)
@@ -74,6 +80,7 @@ CASES = [
     ("SoftLimitHard", HAVOK, soft("Revolute", "NewtonJointAPI", f"{RANGE}\n    {NEWTON_SOFT}"),
      soft("Revolute", "NewtonJointAPI", NEWTON_SOFT)),
     ("LongRow", HAVOK, row(16), row(4)), ("LongRow", HAVOK, row(16, held=()), row(4, held=())),
+    ("InertiaTimesMass", HAVOK, heavy(10.0), heavy(1.0)), ("InertiaTimesMass", HAVOK, heavy(0.1), heavy(0.1, "")),
     ("JointsInLoop", HAVOK, row(4) + link("End", "B0", "B3"), row(4)),
 ]  # fmt: skip
 

@@ -1070,6 +1070,29 @@ def test_two_radii_that_simulators_do_not_know_are_named():
         assert [issue.path for issue in issues if issue.code == "ColliderTwoRadii"] == wanted
 
 
+@pytest.mark.parametrize("kind", ["Cube", "boundingCube", "convexHull", "none", "Plane"])
+@pytest.mark.parametrize("unit", [1.0, 0.01])
+def test_cylinders_on_boxes_wider_than_100_m_are_named_for_physx(kind, unit):
+    """Measured: they fall into boxes and hulls of 104 m, and into no triangles or planes."""
+
+    def codes(width, shape, target="physx"):
+        stage = new_stage()
+        UsdGeom.SetStageMetersPerUnit(stage, unit)
+        if kind in ("Cube", "Plane"):
+            floor = collider(stage, "/Floor", UsdGeom.Cube if kind == "Cube" else UsdGeom.Plane)
+            UsdGeom.Xformable(floor.GetPrim()).AddScaleOp().Set((width / unit / 2.0, 1.0, 1.0))
+        else:
+            floor = mesh(stage, "/Floor", kind)
+            floor.GetPointsAttr().Set([(x * width / unit, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)])
+        UsdPhysics.RigidBodyAPI.Apply(collider(stage, "/Wheel", shape).GetPrim())
+        issues = validate.validate(usd_read.read_stage(stage), target)
+        return [issue.path for issue in issues if issue.code == "RoundOnWideBox"]
+
+    named = ["/Floor"] if kind in ("Cube", "boundingCube", "convexHull") else []
+    assert codes(104.0, UsdGeom.Cylinder) == codes(104.0, UsdGeom.Cone) == named
+    assert codes(99.0, UsdGeom.Cylinder) == codes(104.0, UsdGeom.Capsule) == codes(104.0, UsdGeom.Cone, "newton") == []
+
+
 def test_an_owner_of_what_is_body_and_collider_is_reported_once():
     stage = new_stage()
     UsdPhysics.RigidBodyAPI(solid(stage, "/B")).CreateSimulationOwnerRel().SetTargets(["/nope"])
@@ -1095,6 +1118,7 @@ def test_every_code_has_a_case():
         "JointOutsideArticulation",
         "BoundsFittedAnew",
         "ColliderTwoRadii",
+        "RoundOnWideBox",
         "JointStartsAtZero",
         "JointTouchesStatic",
         "WorldJointStill",

@@ -11,6 +11,7 @@ from usdphys_ext.usdphys_addon.core import joint_kinds
 from usdphys_ext.usdphys_addon.core.frames import matrix_of
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
+from usdphys_ext.usdphys_addon.simulation.articulations import trees_of
 from usdphys_ext.usdphys_addon.simulation.joint_facts import read_joints
 from usdphys_ext.usdphys_addon.simulation.layout import layout
 from usdphys_ext.usdphys_addon.simulation.notices import Notices
@@ -953,6 +954,23 @@ def test_floating_articulation_falls_from_outside_of_its_limits(legs: int) -> No
     # It has got the torque of the limits: the feet are within them.
     for number in range(legs):
         assert 25 * DEGREE < world.joint_position(f"{W}/R/Hip{number}", "angular") < 105 * DEGREE
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (2, 0, 1)])
+def test_the_order_of_the_joints_of_a_floating_articulation_changes_nothing(order: tuple[int, ...]) -> None:
+    """Its root is the body that no joint has as its second one, whichever joint comes first."""
+    file = File()
+    sizes = {"size": (0.4, 0.1, 0.1), "collides": False, "inertia": (0.002, 0.03, 0.03)}
+    links = [file.body(name, (0.4 * number, 0, 5), **sizes) for number, name in enumerate(("C", "B", "A", "D"))]
+    hinges = [
+        file.joint(f"{first}{second}", "Revolute", f"{W}/R/{first}", f"{W}/R/{second}", pos0=(0.2, 0, 0),
+                   pos1=(-0.2, 0, 0), axis="Y", drives={"angular": {"stiffness": 5.0, "targetPosition": 0.5}})
+        for first, second in ("CB", "BA", "AD")
+    ]  # fmt: skip
+    inside = [*links, *(hinges[number] for number in order)]
+    model = model_in(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
+    (tree,) = trees_of(model)
+    assert (tree.root, [link.child for link in tree.links]) == (f"{W}/R/C", [f"{W}/R/{name}" for name in "BAD"])
 
 
 def test_articulation_begins_where_it_is() -> None:

@@ -11,12 +11,25 @@ import numpy as np
 import pytest
 import stand_in
 from usdphys_ext.usdphys_addon.core.errors import EngineError, InputError
+from usdphys_ext.usdphys_addon.core.model import Prim
 from usdphys_ext.usdphys_addon.live import child
-from usdphys_ext.usdphys_addon.simulation.engine import ENGINES, Ability, NotLiveError, Program, programs
+from usdphys_ext.usdphys_addon.live.matter import matter_of
+from usdphys_ext.usdphys_addon.simulation.engine import (
+    ENGINES,
+    Ability,
+    NotLiveError,
+    Program,
+    Setup,
+    Solver,
+    WithPreviewShapes,
+    programs,
+)
 from usdphys_ext.usdphys_addon.simulation.engines import pipe
+from usdphys_ext.usdphys_addon.simulation.joint_facts import JointFacts
+from usdphys_ext.usdphys_addon.simulation.outward import outward
 from usdphys_ext.usdphys_addon.simulation.world import World
 
-from .author import METERS, File
+from .author import CENTIMETERS, METERS, File, prism
 from .helpers import run, world_of
 
 W = "/World"
@@ -409,3 +422,62 @@ def test_an_engine_lets_meshes_rest_on_meshes(real) -> None:
     assert place(world, "Pill")[2] == pytest.approx(0.8, abs=0.05) or place(world, "Pill")[2] == pytest.approx(
         0.3, abs=0.05
     )
+
+
+# --------------------------------------------------------------------------- as data
+
+
+class Noted(WithPreviewShapes):
+    """Keeps what an engine is made of."""
+
+    setups: list[Setup] = []  # noqa: RUF012
+
+    def __init__(self, setup: Setup) -> None:
+        self.setups.append(setup)
+        raise EngineError("This engine is only told the scene.")
+
+
+def forms_of(monkeypatch: pytest.MonkeyPatch, file: File) -> tuple[dict[str, list[tuple]], list[str]]:
+    """(kind, numbers, place) of the shapes of each body, as an engine without USD is told; and what it is not told."""
+    monkeypatch.setitem(ENGINES, "noted", Solver("Noted", "", f"{__name__}:Noted"))
+    Noted.setups.clear()
+    with pytest.raises(EngineError):
+        world_of(file, engine="noted")
+    (setup,) = Noted.setups
+    found = matter_of(setup, {})
+    shapes = {path: row["shapes"] for path, row in zip(setup.bodies, found.scene["bodies"], strict=True)}
+    shapes |= {prim.path: row["shapes"] for prim, row in zip(setup.statics, found.scene["statics"], strict=True)}
+    return {
+        path: [(one["kind"], one["numbers"], one["pose"][:3]) for one in each] for path, each in shapes.items()
+    }, [what for _, what in found.missing]  # fmt: skip
+
+
+@pytest.mark.parametrize("units", [METERS, CENTIMETERS])
+def test_boxes_and_balls_around_meshes_collide_in_an_engine_that_reads_no_usd(units, monkeypatch) -> None:
+    corners, faces = prism(4, 1.0, 3.0)
+    moved = [(x + 1.0, y, z) for x, y, z in corners]
+    file = File(units)
+    for name, dynamic in (("Crate", True), ("Floor", False)):
+        mesh = file.mesh("Shape", moved, faces, "boundingCube", scale=(2, 1, 1))
+        file.add(file.body(name, (0, 0, 5), geometry=mesh, dynamic=dynamic))
+    file.add(file.body("Ball", (0, 0, 9), geometry=file.mesh("Shape", corners, faces, "boundingSphere")))
+    found, missing = forms_of(monkeypatch, file)
+    assert missing == []
+    ((kind, numbers, place),) = found[f"{W}/Crate"]
+    assert kind == "box" and numbers == pytest.approx([2.0, 1.0, 1.5]) and place == pytest.approx([2.0, 0.0, 0.0])
+    ((kind, numbers, _),) = found[f"{W}/Floor/Shape"]
+    assert kind == "box" and numbers == pytest.approx([2.0, 1.0, 1.5])
+    assert found[f"{W}/Ball"] == [("sphere", pytest.approx([np.hypot(1.0, 1.5)]), pytest.approx([0.0, 0.0, 0.0]))]
+
+
+def test_joints_are_told_outward_from_what_bears_the_others_whatever_their_order() -> None:
+    """Measured in Havok: a car of 5 m was 21 mm apart at its wheels in the order of its file, and is 3 mm so."""
+
+    def facts(name: str, one: str, other: str) -> JointFacts:
+        return JointFacts(Prim(f"/{name}"), "FixedJoint", "", one, other, "", "", np.eye(4), np.eye(4), [])
+
+    joints = [facts("A", "/Hub", "/Wheel"), facts("B", "/Car", "/Hub"), facts("C", "/Car", "/Trailer"),
+              facts("D", "/Lamp", ""), facts("E", "/Bulb", "/Lamp")]  # fmt: skip
+    masses = {"/Car": 900.0, "/Trailer": 100.0, "/Hub": 20.0, "/Wheel": 40.0, "/Lamp": 1.0, "/Bulb": 0.1}
+    for order in (joints, joints[::-1]):
+        assert [joint.path for joint in outward(order, masses)] == ["/D", "/E", "/B", "/C", "/A"]

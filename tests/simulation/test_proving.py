@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from dataclasses import replace
@@ -14,11 +15,13 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import clock, frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.core.rules.base import Issue
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
-from usdphys_ext.usdphys_addon.proving import certificate, compared, expectations, joints, opinions, plain, runs
+from usdphys_ext.usdphys_addon.proving import certificate, compared, expectations, joints, opinions, page, plain, runs
+from usdphys_ext.usdphys_addon.proving import prove as prove_module
 from usdphys_ext.usdphys_addon.proving.prove import Proof, Wish, prove
 
-from .author import METERS, File, Units
+from .author import METERS, File, Units, about
 from .demos import CLEAN, DEMOS, FAULTS, Fault
 
 W = "/World"
@@ -101,13 +104,17 @@ def test_of_three_simulators_the_one_that_stands_against_two_is_the_cause() -> N
 # --------------------------------------------------------------------------- joints
 
 
-def hinge(**more: Any) -> Any:
+def hinge_file(axis: str = "Z", **more: Any) -> File:
     """A bar of 1 kg on a hinge to the world, horizontal at the start."""
     file = File(METERS)
     file.add(file.body("Bar", (0.5, 0, 0), mass=1.0, size=(1.0, 0.1, 0.1), collides=False,
                        inertia=(0.01, 1 / 12, 1 / 12)))  # fmt: skip
-    file.add(file.joint("Pin", "Revolute", "", f"{W}/Bar", pos1=(-0.5, 0, 0), axis="Z", **more))
-    stage = stage_of(file.text())
+    return file.add(file.joint("Pin", "Revolute", "", f"{W}/Bar", pos1=(-0.5, 0, 0), axis=axis, **more))
+
+
+def hinge(**more: Any) -> Any:
+    """The bar, and its hinge on the bench."""
+    stage = stage_of(hinge_file(**more).text())
     subject = runs.subject_of(model_of(stage))
     (probe,), left_out = joints.probes_of(subject)
     assert not left_out
@@ -159,8 +166,52 @@ def test_an_engine_that_drops_a_number_is_told_which() -> None:
     del deaf.prims[probe.joint].schemas["NewtonJointAPI"]
     outcome = joints.judged(probe, "coast", "preview", model, runs.simulated(deaf, 1.0))
     assert (outcome.is_kept, outcome.lost) == (False, "friction")
-    assert joints.said_at(probe, "friction") == ("NewtonJointAPI", "friction")
+    assert joints.said_at(probe.facts.prim, "friction") == ("NewtonJointAPI", "friction")
     assert joints.judged(probe, "coast", "preview", model, runs.simulated(model, 1.0)).is_kept
+
+
+RESISTS = {"apis": ["NewtonJointAPI"], "lines": ["float newton:friction = 0.5", "float newton:damping = 0.008"]}
+
+
+def test_an_engine_that_drops_several_numbers_of_a_joint_is_told_which() -> None:
+    subject, probe = hinge(**RESISTS)
+    model = joints.bench(subject, [probe], "coast")
+    deaf = model.copied()
+    del deaf.prims[probe.joint].schemas["NewtonJointAPI"]
+    outcome = joints.judged(probe, "coast", "preview", model, runs.simulated(deaf, 1.0))
+    assert joints.terms_in(outcome.lost) == ["friction", "damping of the joint"]
+
+
+def test_a_joint_of_an_articulation_tells_physx_where_it_starts_and_how_fast() -> None:
+    """Measured: PhysX takes neither the poses nor the velocities of links for it."""
+    subject, probe = hinge(**RESISTS)
+    probe.is_articulated = True
+    for experiment, speed in (("coast", joints.coasting(probe)), ("swing", 0.0)):
+        state = (
+            joints.bench(subject, [probe], experiment).prims[probe.joint].schemas[f"PhysicsJointStateAPI:{probe.dof}"]
+        )
+        assert (state.position, state.velocity) == (probe.start, speed)
+
+
+def test_what_an_engine_says_that_it_is_not_told_is_the_one_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that has no word for what resists in joints, and says so, differs once, and not in each experiment."""
+
+    def deaf(model: Any, seconds: float, *, engine: str = "preview", **more: Any) -> Any:
+        if engine != "havok":
+            return runs.simulated(model, seconds, engine=engine, **more)
+        heard = model.copied()
+        said = [path for path in heard.joints if heard.prims[path].schemas.pop("NewtonJointAPI", None)]
+        motion = runs.simulated(heard, seconds)
+        motion.notices += [Issue("EngineLimits", "warning", path, "", "It is not told.", "") for path in said]
+        return motion
+
+    monkeypatch.setattr(prove_module, "simulated", deaf)
+    stage = stage_of(hinge_file("Y", **RESISTS).text())
+    wish = Wish("asset.usda", model_of(stage), stage, sections=frozenset({"joints", "engines"}), pythons={"havok": "."})
+    found = prove(wish).certificate.having(*FOUND)
+    assert [(check.section, check.name) for check in found] == [("joints", "untold"), ("engines", "havok")]
+    for check in found:
+        assert [cause.attribute for cause in check.causes] == ["newton:friction", "newton:damping"]
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -571,6 +622,25 @@ def test_what_is_animated_is_said_to_stand_still() -> None:
     ]
 
 
+# --------------------------------------------------------------------------- the page
+
+
+def test_the_page_is_read_by_a_browser_where_an_engine_loses_a_body_and_names_look_like_html() -> None:
+    name = "<!--<script>.usda"
+    stage = stage_of(DEMOS["pendulum"](METERS))
+    wish = Wish(name, model_of(stage), stage, sections=frozenset({"rewrites"}), seconds=0.5)
+    proof = prove(wish)
+    (motion,) = proof.motions.values()
+    motion.positions[10:] = np.nan
+    text = page.page(proof, wish)
+    for part in ("summary", "scene"):
+        found = re.search(rf'<script type="application/json" id="{part}">(.*?)</script>', text, re.DOTALL)
+        assert found is not None and "<" not in found[1]
+        content = json.loads(found[1], parse_constant=pytest.fail)
+    (poses,) = (poses for path, poses in content["engines"][0]["motion"].items() if path == f"{W}/Bar")
+    assert poses[-1] == poses[4] != poses[0]
+
+
 # --------------------------------------------------------------------------- expectations
 
 
@@ -602,12 +672,20 @@ force = 1
 lever = 0.7
 
 [[expect]]
+name = "opens by both"
+joint = "{W}/Hinge"
+reaches = 80
+force = 20
+torque = 30
+
+[[expect]]
 name = "opens too far"
 joint = "{W}/Hinge"
 reaches = 170
 torque = 30
 """,
     )
+    assert found["opens by both"].status == "fail" and "by a force" in found["opens by both"].message
     assert found["opens at 20 N"].status == "pass"
     assert found["opens at a touch"].status == "fail"
     assert [cause.attribute for cause in found["opens at a touch"].causes] == ["newton:friction"]
@@ -652,9 +730,45 @@ moves_at_most = 0.01
     assert "physics:mass" in {cause.attribute for cause in found["weight"].causes}
 
 
+def winch() -> str:
+    """A drum whose hinge has all of its way beyond half a turn, where a drive holds it."""
+    file = File(METERS)
+    file.add(file.body("Drum", (0, 0, 1), about("Z", 200.0), shape="Cylinder", size=(0.2, 0.1, 0), mass=2.0))
+    drive = {"angular": {"stiffness": 50.0, "damping": 5.0, "targetPosition": math.radians(200.0)}}
+    limits = {"low": math.radians(170.0), "high": math.radians(300.0)}
+    file.add(file.joint("Hinge", "Revolute", "", f"{W}/Drum", pos0=(0, 0, 1), axis="Z", drives=drive, **limits))
+    return file.text()
+
+
+def test_a_hinge_whose_limits_are_beyond_half_a_turn_is_right(tmp_path: Path) -> None:
+    file = tmp_path / "asset.expect.toml"
+    file.write_text(
+        f"""
+[[expect]]
+name = "holds"
+joint = "{W}/Hinge"
+holds = 1
+
+[[expect]]
+name = "winds"
+joint = "{W}/Hinge"
+reaches = 290
+torque = 5
+""",
+        encoding="utf-8",
+    )
+    proof = proof_of(winch(), expected=expectations.read(file), sections=frozenset({"asset", "joints", "expectations"}))
+    assert lines(proof) == []
+    checks = {check.name: check for check in proof.certificate.checks}
+    assert (checks["holds"].status, checks["winds"].status) == ("pass", "pass")
+    assert not [check for check in proof.certificate.having("skipped") if check.path == f"{W}/Hinge"]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("[[expect]]\njoint = '/A'\nreaches = 3\ntorque = 1\nwithin = 0", "must be above 0"),
+        ("[[expect]]\njoint = '/A'\nreaches = 3\ntorque = 1\nwithin = 1e9", "at most 600"),
         ("[[expect]]\njoint = '/A'", "demands nothing"),
         ("[[expect]]\nreaches = 3", "needs 'joint'"),
         ("[[expect]]\njoint = '/A'\nreaches = 3\nmess = 1", "has 'mess'"),

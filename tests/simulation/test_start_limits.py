@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.simulation.joint_facts import Freedom
+from usdphys_ext.usdphys_addon.simulation.joint_poses import whole_turns
 
 from .author import CENTIMETERS, METERS, File, about
 from .helpers import codes, place, run, turn, world_of
@@ -44,6 +46,31 @@ def test_a_hinge_outside_of_its_limits_is_at_the_limit_and_at_rest(angle: float)
     assert degrees_of(world) == pytest.approx(wanted, abs=0.1)
     world.reset()
     assert degrees_of(world) == pytest.approx(angle, abs=1e-3)
+
+
+@pytest.mark.parametrize("engine", ["preview", "mujoco"])
+@pytest.mark.parametrize(("low", "high", "angle"), [(150, 210, 190), (150, 210, 160), (-10, 350, 340), (-300, 0, -250)])
+def test_a_hinge_whose_limits_are_beyond_half_a_turn_stays_where_it_starts_within_them(
+    engine, low, high, angle
+) -> None:
+    if engine == "mujoco":
+        pytest.importorskip("mujoco")
+    file = File(METERS, gravity=(0, 0, 0))
+    file.add(file.body("Arm", (0, 0, 0), about("Z", angle), collides=False, inertia=(0.1, 0.1, 0.1)))
+    file.add(file.joint("Hinge", "Revolute", "", f"{W}/Arm", axis="Z", low=math.radians(low), high=math.radians(high)))
+    world = run(world_of(file, engine=engine), 0.5)
+    assert codes(world) == []
+    assert math.remainder(degrees_of(world) - angle, 360.0) == pytest.approx(0.0, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "angle", "wanted"),
+    [(150, 210, -170, 190), (150, 210, 160, 160), (-300, -200, 100, -260), (-10, 350, -20, 340), (-20, 40, 70, 70),
+     (0, 30, -60, -60), (720, 800, 10, 730), (-math.inf, math.inf, 50, 50), (0, math.inf, -90, 270)],
+)  # fmt: skip
+def test_an_angle_gets_the_whole_turns_that_bring_it_into_its_limits(low, high, angle, wanted) -> None:
+    found = whole_turns(Freedom(math.radians(low), math.radians(high)), math.radians(angle))
+    assert math.degrees(found) == pytest.approx(wanted)
 
 
 def degrees_of(world) -> float:

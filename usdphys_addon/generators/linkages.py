@@ -75,9 +75,8 @@ def make_scissor_lift(context: Context, stages: int, rise: float) -> list[Any]:
             way = turn @ np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]])
             place = at(span / 2.0, (number + 0.5) * stage, way)
             bars.append(_bar(collection, f"Bar {len(rising) + len(falling) + 1}", place, length, width - inset, meters))
-    for body in (*rising, *falling, platform):
-        # PhysX tears loops apart with the four iterations that it has otherwise.
-        damping.set_rows(body, {"solverPositionIterationCount": 255})
+    # PhysX tears loops apart with fewer.
+    damping.iterate((*rising, *falling, platform), damping.MOST_ITERATIONS)
     joiner = joints.Joiner(context)
     made = [_slide(joiner, base, falling[0], at(span, 0.0), span, length)]
     made.append(joiner.add("REVOLUTE", base, rising[0], at(0.0, 0.0), axis="Y"))
@@ -218,6 +217,5 @@ def make_pulley(context: Context) -> list[Any]:
     joints.Joiner(context).add("REVOLUTE", None, active, frames.transform(wheel.center, turn))
     options = ropes.RopeOptions(radius=radius, mass=_ROPE_MASS * lighter / length, damping=0.0)
     made = ropes.make_between(context, options, points, *loads).bodies
-    for body in (*made, *loads):
-        damping.set_rows(body, {"solverPositionIterationCount": 255})
+    damping.iterate((*made, *loads), damping.MOST_ITERATIONS)
     return made

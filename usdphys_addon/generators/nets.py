@@ -16,9 +16,11 @@ from bpy.types import Context
 from ..bridge.writing import unit_length
 from ..core import frames
 from ..core.errors import InputError
-from . import joints, shapes
+from . import damping, joints, shapes
 
 Array = Any
+#: Iterations of PhysX for each knot along the sides: 5 by 9 were 9 mm apart with the usual 16, and 0.8 mm so.
+_ITERATIONS = 12.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ def make_net(context: Context, options: NetOptions) -> list[Any]:
         if (options.held == "CORNERS" and at_x and at_y) or (options.held == "EDGES" and (at_x or at_y)):
             joiner.add("SPHERICAL", None, knot, frames.transform(places[x, y], cursor[:3, :3]))
     bodies = list(knots.values())
+    damping.iterate(bodies, _ITERATIONS * (across + along))
     shapes.select_only(context, bodies)
     return bodies
 

@@ -18,11 +18,14 @@ from ..simulation.engine import Setup, preview_engine
 from ..simulation.filters import CollisionMask
 from ..simulation.joint_facts import NO_LIMIT, Freedom, JointFacts
 from ..simulation.layout import contact_material
+from ..simulation.outward import outward
 from ..simulation.vendor_settings import body_settings, combine_modes, is_trigger
 from ..simulation.weights import Geometries, Weight
 
 #: Half the edge of the box that stands for an infinite plane, m.
 FAR = 1000.0
+#: Least edge of the box around a flat mesh, as a part of its longest one.
+THIN = 0.005
 
 
 class Matter(NamedTuple):
@@ -61,7 +64,7 @@ def matter_of(setup: Setup, weights: Mapping[str, Weight]) -> Matter:
         place = setup.layout.places.of(prim).pose
         shapes = _shapes(setup, [prim], np.linalg.inv(place), geometries, made, moves=False)
         made.scene["statics"].append({"pose": _pose(place), "shapes": shapes})
-    for facts in setup.joints:
+    for facts in outward(setup.joints, {path: weight.mass for path, weight in weights.items()}):
         made.scene["joints"].append(_joint(facts, rows, made))
     made.scene["apart"] = [
         [rows[first], rows[second]] for first, second in sorted(setup.filters.pairs)
@@ -111,6 +114,8 @@ def _forms(prim: Prim, geometries: Geometries, rotation: Matrix, made: Matter, m
     if gprim is None and isinstance(geometry, Mesh):
         api = prim.get(usd_physics.MeshCollisionAPI)
         approximation = "none" if api is None else api.resolved("approximation")
+        if approximation in ("boundingCube", "boundingSphere"):
+            return _bounds(np.asarray(geometry.points, float) @ (rotation.T @ prim.world[:3, :3]).T, approximation)
         is_whole = approximation in ("none", "meshSimplification", "sdf", "sphereFill") and not moves
         engine = preview_engine()
         found = engine.surfaces_of(prim, geometry, rotation)
@@ -118,6 +123,8 @@ def _forms(prim: Prim, geometries: Geometries, rotation: Matrix, made: Matter, m
             made.missing.append((prim, "the triangles, because it moves: its convex parts collide,"))
             parts = [engine.decompose(Surface(points, triangles), 32) for points, triangles in found]
             found = [(np.asarray(part.points), _NONE) for group in parts for part in group]
+        if not found:
+            made.missing.append((prim, "the shape"))
         return [("mesh" if is_whole else "hull", [], np.eye(4), points, triangles) for points, triangles in found]
     if gprim is None and isinstance(geometry, SpherePoints):
         made.missing.append((prim, "the points"))
@@ -144,6 +151,19 @@ def _forms(prim: Prim, geometries: Geometries, rotation: Matrix, made: Matter, m
         return [("sphere", [sizes.radius], np.eye(4), None, None)]
     kind = "capsule" if sizes.kind is usd_geom.Capsule else "cylinder"
     return [(kind, [sizes.radius, sizes.height / 2.0], turn, None, None)]
+
+
+def _bounds(points: Matrix, approximation: str) -> list[_Form]:
+    """The box or ball around points (n, 3)."""
+    if not len(points) or not np.isfinite(points).all() or not np.ptp(points):
+        return []
+    low, high = points.min(axis=0), points.max(axis=0)
+    place = frames.transform((low + high) / 2.0)
+    if approximation == "boundingSphere":
+        radius = float(np.linalg.norm(points - place[:3, 3], axis=1).max())
+        return [("sphere", [radius], place, None, None)]
+    half = np.maximum((high - low) / 2.0, THIN * float((high - low).max()) / 2.0)
+    return [("box", half.tolist(), place, None, None)]
 
 
 def _joint(facts: JointFacts, rows: Mapping[str, int], made: Matter) -> dict[str, Any]:

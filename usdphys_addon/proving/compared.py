@@ -709,7 +709,7 @@ def engine_checks(
         pushed = _pushed(model, found[0], starts)
         if pushed:
             causes = tuple(cause for check in pushed for cause in check.causes)[:MOST_CAUSES]
-        else:
+        elif not (causes := _untold(model, found[0], other)):
             causes = _engine_causes(key, run, found, experiment, partial(budget.has, share))
         lost = [notice.message for notice in other.notices if notice.code == "EngineLimits"]
         message = _sentence(found[0], model, experiment.motion, f"in {name}")
@@ -720,6 +720,17 @@ def engine_checks(
         if not causes and not budget.has(share):
             message += " " + "There was no time to find the cause."
         yield Check("engines", key, "differs", message, found[0].body, causes, "", _data(found)), key, other
+
+
+def _untold(model: PhysicsModel, first: Parting, motion: Motion) -> tuple[Cause, ...]:
+    """What an engine says that it is not told of the joints of the body that leaves first, and of what hangs on it."""
+    limited = {notice.path for notice in motion.notices if notice.code == "EngineLimits"}
+    part = next((part for part in subject_of(model).parts if first.body in part.bodies), None)
+    found = [
+        Opinion(facts.path, *place) for facts in (part.joints if part is not None else ()) if facts.path in limited
+        for words in bench.UNKNOWN if (place := bench.said_at(facts.prim, words)) is not None
+    ]  # fmt: skip
+    return tuple(opinions.cause_alone(model, one) for one in found[:MOST_CAUSES])
 
 
 def _pushed(model: PhysicsModel, first: Parting, starts: Sequence[Check]) -> list[Check]:

@@ -20,13 +20,15 @@ from ..core.errors import InputError, UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.schema import split_applied
 from ..core.schemas import usd_physics
-from ..simulation.joint_poses import position_of, relative_pose
+from ..simulation.joint_poses import position_of, relative_pose, whole_turns
 from . import opinions
 from .certificate import Check, measure
 from .opinions import Opinion
 from .runs import Budget, Motion, Subject, ends_of, simulated, subject_of, with_floor
 
 SECTION = "expectations"
+#: s, that an expectation may simulate.
+LONGEST = 600.0
 #: Keys of each kind, which the first key decides: those that are needed, and those that may be there.
 KINDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "reaches": (frozenset({"joint", "reaches"}), frozenset({"force", "torque", "lever", "within"})),
@@ -92,6 +94,8 @@ def _row(file: Path, number: int, row: dict[str, Any]) -> Expectation:
                 raise InputError(f"{where}: '{key}' must be two numbers, the least and the largest.")
         elif not is_text and key != "value" and not _is_number(value):
             raise InputError(f"{where}: '{key}' must be a number.")
+        if key == "within" and not 0.0 < value <= LONGEST:
+            raise InputError(f"{where}: '{key}' must be above 0 and at most {LONGEST:g} s.")
     name = row.get("name", f"{kind} of {next(values[key] for key in ('joint', 'body', 'prim') if key in values)}")
     return Expectation(str(name), kind, values)
 
@@ -159,6 +163,8 @@ def _reaches(subject: Subject, row: Expectation) -> str:
     facts, axis, dof = _joint(subject, row)
     goal = _si(float(row.values["reaches"]), axis)
     strength = row.values.get("torque")
+    if strength is not None and (axis == 0 or "force" in row.values):
+        return "a slide is pushed by a force, and a hinge by a torque, or by a force at a lever."
     if strength is None:
         strength = float(row.values.get("force", 0.0)) * float(row.values.get("lever", 1.0) if axis == 3 else 1.0)
     if not float(strength) > 0.0:
@@ -166,6 +172,8 @@ def _reaches(subject: Subject, row: Expectation) -> str:
     model = subject.model.copied()
     prim = model.prims[row.prim]
     start = _place(subject, facts, axis, None, 0)
+    if axis == 3:
+        start = whole_turns(facts.freedoms[axis], start)
     speed = math.copysign(10.0, goal - start)
     for name in [key for key in prim.schemas if key.startswith("PhysicsDriveAPI:")]:
         del prim.schemas[name]
@@ -175,7 +183,7 @@ def _reaches(subject: Subject, row: Expectation) -> str:
     motion = _run(model, row)
     places = [_place(subject, facts, axis, motion, frame) for frame in range(len(motion.positions))]
     if axis == 3:
-        places = np.unwrap(places).tolist()
+        places = (np.unwrap(places) + (start - places[0])).tolist()
     best = max(places) if goal >= start else min(places)
     if (best >= goal - 1e-3) if goal >= start else (best <= goal + 1e-3):
         return ""
@@ -199,6 +207,9 @@ def _holds(subject: Subject, row: Expectation) -> str:
         return "the joint has no drive."
     motion = _run(subject.model, row)
     error = _place(subject, facts, axis, motion, len(motion.positions) - 1) - drive.target_position
+    if axis == 3:
+        # A place is within half a turn, and a target may be beyond it.
+        error = math.remainder(error, 2.0 * math.pi)
     return "" if abs(error) <= _si(float(row.values["holds"]), axis) else (
         f"it is {measure(abs(error), axis)} from its target."
     )  # fmt: skip

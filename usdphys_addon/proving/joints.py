@@ -9,14 +9,15 @@ All joints of an experiment are one model: nothing there touches.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import frames, mass
+from ..core import frames, mass, vendor_schemas
 from ..core.frames import Matrix
 from ..core.joint_settings import following, gearing_of
 from ..core.model import PhysicsModel, Prim
@@ -24,7 +25,7 @@ from ..core.schema import split_applied
 from ..core.schemas import usd_physics
 from ..simulation.articulations import joints_by_root
 from ..simulation.joint_facts import NO_LIMIT, Drive, JointFacts
-from ..simulation.joint_poses import position_of, relative_pose
+from ..simulation.joint_poses import position_of, relative_pose, whole_turns
 from .certificate import measure
 from .plain import gap_of
 from .runs import STEP, Motion, Subject, ends_of, subject_of
@@ -171,6 +172,8 @@ def _probe(subject: Subject, facts: JointFacts, number: int, axis: int) -> Probe
     driven = {split_applied(name)[1] for name in facts.prim.schemas if name.startswith("PhysicsDriveAPI:")}
     dof = next((name for name in names if name in driven), names[0])
     start = position_of(facts, relative_pose(ends[0], ends[1]), axis)
+    if axis == 3:
+        start = whole_turns(facts.freedoms[axis], start)
     return Probe(
         facts, f"J{number}", axis, dof, weight.mass, matter, direction, anchor, center, start, body.pose,
         weight.inertia, is_first,
@@ -254,6 +257,12 @@ def _prims(subject: Subject, probe: Probe, experiment: str, push: float) -> list
         joint.add(
             drive.copy(stiffness=0.0, damping=10.0 * most / PUSH, target_velocity=far, type="force"), probe.dof
         )  # fmt: skip
+    if probe.is_articulated:
+        # PhysX takes neither the poses nor the velocities of the links of an articulation for its joints.
+        speed = coasting(probe) if experiment == "coast" else 0.0
+        values = {"position": probe.start, "velocity": speed}
+        said = {f"state:__INSTANCE_NAME__:physics:{name}": value for name, value in values.items()}
+        joint.add(vendor_schemas.made("PhysicsJointStateAPI", said), probe.dof)
     return [link, *_base(probe), joint]
 
 
@@ -367,7 +376,10 @@ def positions(probe: Probe, motion: Motion) -> Floats:
         moving = motion.pose(probe.path, number) @ own
         pair = (moving, fixed) if probe.is_first else (fixed, moving)
         found[number] = position_of(probe.facts, relative_pose(*pair), probe.axis)
-    return np.unwrap(found) if probe.axis == 3 else found
+    if probe.axis != 3:
+        return found
+    turn = 2.0 * math.pi
+    return np.asarray(np.unwrap(found) + turn * round((probe.start - found[0]) / turn))
 
 
 def _frames(probe: Probe, inverse: Matrix) -> tuple[Matrix, Matrix]:
@@ -412,10 +424,14 @@ class Terms:
     gravity: Matrix
     speed: float
 
-    def without(self, words: str) -> Terms:
-        """The terms of an engine that loses some. words: a key of LOSABLE."""
-        changes: dict[str, Any] = dict(LOSABLE[words])
+    def without(self, *words: str) -> Terms:
+        """The terms of an engine that loses some. words: keys of LOSABLE."""
+        changes: dict[str, Any] = {name: value for one in words for name, value in LOSABLE[one].items()}
         return replace(self, **changes)
+
+    def has(self, words: str) -> bool:
+        """Whether the joint has a term. words: a key of LOSABLE."""
+        return any(getattr(self, name) != value for name, value in LOSABLE[words].items())
 
 
 #: Terms that an engine may lose: their fields with what stands for their absence, by the words of a report.
@@ -426,6 +442,21 @@ LOSABLE: dict[str, dict[str, float]] = {
     "stiffness of the drive": {"stiffness": 0.0}, "damping of the drive": {"damping": 0.0},
     "largest force": {"max_force": math.inf},
 }  # fmt: skip
+
+
+#: Terms that only simulators have words for, and that one without these loses together.
+UNKNOWN = ("friction", "damping of the joint", "armature", "softness of the limits")
+_AND = " and no "
+
+
+def joined_by(words: Sequence[str]) -> str:
+    """Several keys of LOSABLE as one text, which `terms_in` takes apart."""
+    return _AND.join(words)
+
+
+def terms_in(lost: str) -> list[str]:
+    """The keys of LOSABLE in what an outcome has lost."""
+    return lost.split(_AND) if lost else []
 
 
 def terms_of(probe: Probe, model: PhysicsModel, experiment: str) -> Terms:
@@ -512,8 +543,8 @@ def _yielded(probe: Probe, terms: Terms) -> float:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """One joint in one experiment and engine. wanted, got: m or rad, at the end. error: largest share of what is
-    allowed. lost: words of LOSABLE for what the engine moves without; empty if nothing of these explains it. time: s,
-    when it parts from the answer.
+    allowed. lost: words of LOSABLE for what the engine moves without, see `terms_in`; empty if nothing of these
+    explains it. time: s, when it parts from the answer.
     """
 
     joint: str
@@ -540,12 +571,19 @@ def judged(probe: Probe, experiment: str, engine: str, model: PhysicsModel, moti
     error, time = _error(wanted, got, terms.speed, yielded)
     lost = ""
     if error > 1.0:
-        trials = {}
-        for words, changes in LOSABLE.items():
-            if any(getattr(terms, name) != value for name, value in changes.items()):
-                trials[words] = _error(answer(probe, terms.without(words), seconds), got, terms.speed, yielded)[0]
-        best = min(trials, key=lambda words: trials[words], default="")
-        lost = best if best and trials[best] < min(1.0, 0.5 * error) else ""
+        said = [words for words in LOSABLE if terms.has(words)]
+        # One term, before several of those that an engine without settings of its own for joints loses together.
+        own = [words for words in UNKNOWN if words in said]
+        several = [those for count in range(2, len(own) + 1) for those in combinations(own, count)]
+        for trials in ([(words,) for words in said], several):
+            errors = {
+                those: _error(answer(probe, terms.without(*those), seconds), got, terms.speed, yielded)[0]
+                for those in trials
+            }  # fmt: skip
+            best = min(errors, key=lambda those: errors[those], default=())
+            if best and errors[best] < min(1.0, 0.5 * error):
+                lost = joined_by(best)
+                break
     return Outcome(probe.facts.path, experiment, engine, float(wanted[-1]), float(got[-1]), error, lost, time)
 
 
@@ -602,11 +640,10 @@ def response(probe: Probe, model: PhysicsModel) -> str:
 
 def blocking(probe: Probe, terms: Terms) -> str:
     """Words of LOSABLE for what keeps a drive from its target; empty if nothing alone does."""
-    for words, changes in LOSABLE.items():
+    for words in LOSABLE:
         if words.startswith(("stiffness", "damping of the drive")):
             continue
-        is_said = any(getattr(terms, name) != value for name, value in changes.items())
-        if is_said and arrives(probe, terms.without(words)):
+        if terms.has(words) and arrives(probe, terms.without(words)):
             return words
     return ""
 
@@ -637,10 +674,10 @@ _SAID: dict[str, tuple[tuple[str, str], ...]] = {
 }  # fmt: skip
 
 
-def said_at(probe: Probe, words: str) -> tuple[str, str] | None:
+def said_at(prim: Prim, words: str) -> tuple[str, str] | None:
     """(schema with instance, field) of the opinion that says a term of a joint; None where nobody says it."""
     for base, field in _SAID.get(words, ()):
-        for name, value in probe.facts.prim.schemas.items():
+        for name, value in prim.schemas.items():
             if split_applied(name)[0] == base and getattr(value, field, None) is not None:
                 return name, field
     return None

@@ -99,7 +99,8 @@ def url_of(path: str) -> str:
 
 
 def _json(content: Any) -> str:
-    return json.dumps(content, separators=(",", ":")).replace("</", "<\\/")
+    # A name may hold what begins a comment or a script in HTML.
+    return json.dumps(content, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
 def _summary(proof: Proof, title: str) -> dict[str, Any]:
@@ -417,7 +418,7 @@ def scene_of(proof: Proof, wish: Wish) -> dict[str, Any]:
 
 
 def _rounded(values: Any) -> Any:
-    return np.round(np.asarray(values, float), 5).tolist()
+    return np.round(np.nan_to_num(np.asarray(values, float)), 5).tolist()
 
 
 def _pose(position: Any, rotation: Any) -> list[float]:
@@ -426,12 +427,16 @@ def _pose(position: Any, rotation: Any) -> list[float]:
 
 
 def _motion(motion: Motion) -> dict[str, list[list[float]]]:
-    """By path of body: a pose for each frame of the page."""
+    """By path of body: a pose for each frame of the page. One that an engine has lost stays where it last was."""
     every = max(1, round(1.0 / (RATE * STEP)))
-    return {
-        path: np.round(np.hstack([motion.positions[::every, row], motion.rotations[::every, row]]), 5).tolist()
-        for row, path in enumerate(motion.paths)
-    }
+    found = {}
+    for row, path in enumerate(motion.paths):
+        poses = np.hstack([motion.positions[::every, row], motion.rotations[::every, row]])
+        known = np.isfinite(poses).all(axis=1)
+        if known.any():
+            last = np.maximum.accumulate(np.where(known, np.arange(len(poses)), int(np.argmax(known))))
+            found[path] = np.round(poses[last], 5).tolist()
+    return found
 
 
 def _surface(prim: Prim, room: int) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:

@@ -18,7 +18,7 @@ from ..core.schemas import usd_physics
 from ..core.validate import validate
 from ..core.words import counted
 from ..simulation.joint_facts import NO_LIMIT
-from ..simulation.joint_poses import position_of, relative_pose
+from ..simulation.joint_poses import position_of, relative_pose, whole_turns
 from . import opinions
 from .certificate import Check, Status, measure
 from .opinions import Cause, Opinion
@@ -301,6 +301,7 @@ def _outside(subject: Subject) -> Iterator[tuple[str, Outside]]:
             if axis > 5 or not freedom.is_limited:
                 continue
             place = position_of(facts, relative_pose(*ends), axis)
+            place = whole_turns(freedom, place) if axis == 3 and facts.turns else place
             room = 0.01 * max(1.0, min(freedom.high - freedom.low, 10.0))
             drive: Any = facts.prim.schemas.get(f"PhysicsDriveAPI:{name}")
             target = drive.resolved("target_position") if drive is not None and drive.resolved("stiffness") else None

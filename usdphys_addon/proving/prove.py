@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -233,6 +233,7 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
     }
     benches = {name: joints.bench(subject, own, name, leans=True) for name, own in chosen.items() if own}
     for engine in engines if benches else ():
+        untold: dict[str, joints.Probe] = {}
         for experiment, motion in _bench_motions(wish, engine, benches, budget):
             words, own, model = joints.EXPERIMENTS[experiment][1], chosen[experiment], benches[experiment]
             if motion is None:
@@ -242,17 +243,23 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
                 yield Check("joints", experiment, "skipped", f"{engine}: {motion.problem}")
                 continue
             wrong: dict[str, list[tuple[joints.Probe, joints.Outcome]]] = {}
+            limited = {notice.path for notice in motion.notices if notice.code == "EngineLimits"}
             for probe in own:
                 if probe.path not in motion.paths:
                     yield Check("joints", experiment, "skipped", f"{engine} reports nothing of {probe.facts.path}.")
                     continue
                 tried += 1
                 outcome = joints.judged(probe, experiment, engine, model, motion)
-                proof.outcomes.append(outcome)
-                if not outcome.is_kept:
+                if not outcome.is_kept and probe.joint in limited:
+                    untold[probe.facts.path] = probe
+                    outcome = replace(outcome, lost=joints.joined_by(_unknown(probe)))
+                elif not outcome.is_kept:
                     wrong.setdefault(outcome.lost, []).append((probe, outcome))
+                proof.outcomes.append(outcome)
             for group in wrong.values():
                 yield _outcome_check(subject.model, group, words)
+        if untold:
+            yield _untold_check(subject.model, engine, list(untold.values()))
     kept = sum(outcome.is_kept for outcome in proof.outcomes)
     if tried and kept == tried:
         yield Check("joints", "experiments", "pass", f"All {tried} experiments with joints have the right answer.")
@@ -283,6 +290,27 @@ def _bench_motions(
         yield experiment, simulated(model, seconds, engine=engine) if budget.has(share) else None
 
 
+def _unknown(probe: joints.Probe) -> list[str]:
+    """Words for what a joint says that only simulators have words for."""
+    return [words for words in joints.UNKNOWN if joints.said_at(probe.facts.prim, words) is not None]
+
+
+def _untold_check(model: PhysicsModel, engine: str, probes: Sequence[joints.Probe]) -> Check:
+    """Of joints that an engine moves otherwise, because it is not told all of them."""
+    name, first = ENGINES[engine].name, probes[0].facts
+    terms = {probe.facts.path: _unknown(probe) for probe in probes}
+    causes = tuple(
+        opinions.cause_alone(model, Opinion(probe.facts.path, *place)) for probe in probes
+        for words in terms[probe.facts.path] if (place := joints.said_at(probe.facts.prim, words)) is not None
+    )  # fmt: skip
+    more = f" and {counted(len(probes) - 1, 'other joint')} do" if len(probes) > 1 else " does"
+    listed = ", ".join(dict.fromkeys(words for each in terms.values() for words in each))
+    message = f"{first.prim.display}{more} not move in {name} as the numbers say: {name} is not told of {listed}."
+    data = {"engine": engine, "untold": terms}
+    fix = f"Do without it, or choose an engine that has it: {name} does not."
+    return Check("joints", "untold", "differs", message, first.path, causes, fix, data)
+
+
 def _outcome_check(model: PhysicsModel, group: Sequence[tuple[joints.Probe, joints.Outcome]], words: str) -> Check:
     """Of joints that an engine moves otherwise in one experiment, and that lose the same."""
     first, outcome = group[0]
@@ -295,7 +323,10 @@ def _outcome_check(model: PhysicsModel, group: Sequence[tuple[joints.Probe, join
         message = f"{joint} does not move in {name} as the numbers say, in the {words}."
     if outcome.lost:
         message += " " + f"It is as if there were no {outcome.lost}."
-    said = [(probe.facts.path, place) for probe, one in group if (place := joints.said_at(probe, one.lost)) is not None]
+    said = [
+        (probe.facts.path, place) for probe, one in group for words in joints.terms_in(one.lost)
+        if (place := joints.said_at(probe.facts.prim, words)) is not None
+    ]  # fmt: skip
     causes = tuple(opinions.cause_alone(model, Opinion(path, *place)) for path, place in said)
     rows = [{"joint": probe.facts.path, "wanted": one.wanted, "got": one.got, "seconds": one.time}
             for probe, one in group]  # fmt: skip
@@ -317,7 +348,7 @@ def _drive_checks(subject: Subject, probes: Sequence[joints.Probe]) -> Iterator[
             continue
         failed = True
         words = joints.blocking(probe, terms)
-        said = joints.said_at(probe, words or "stiffness of the drive")
+        said = joints.said_at(probe.facts.prim, words or "stiffness of the drive")
         causes = (opinions.cause_alone(subject.model, Opinion(probe.facts.path, *said)),) if said else ()
         joint, patience = probe.facts.prim.display, joints.PATIENCE
         if words:

@@ -138,15 +138,19 @@ def _reducible(joint: JointFacts, kinematic: set[str], notices: Notices) -> bool
 
 
 def _spanning(root: str, joints: list[JointFacts], taken: set[str], notices: Notices) -> list[Tree]:
-    """One tree for each connected component, without joints that close a loop. taken: bodies already in a tree."""
+    """One tree for each connected component, without joints that close a loop. taken: bodies already in a tree.
+
+    The order of the joints changes nothing: the motion of a tree depends on which body is its root.
+    """
     at: dict[str, list[JointFacts]] = defaultdict(list)
-    for joint in joints:
+    for joint in sorted(joints, key=lambda joint: joint.path):
         at[joint.body0].append(joint)
         at[joint.body1].append(joint)
     result: list[Tree] = []
     placed: set[str] = set()
-    # Fixed bases first, then the body that carries the root, then the rest.
-    bodies = [path for path in at if path != WORLD]
+    # Fixed bases first, then the body that carries the root, then those that no joint has as its second body.
+    held = {joint.body1 for joint in joints}
+    bodies = sorted((path for path in at if path != WORLD), key=lambda path: (path in held, path))
     starts: list[tuple[str, JointFacts | None]] = [(WORLD, joint) for joint in at[WORLD]]
     starts += [(path, None) for path in bodies if path == root]
     starts += [(path, None) for path in bodies]

@@ -23,6 +23,20 @@ def clamped(freedom: Freedom, value: float) -> float:
     return min(max(value, freedom.low), freedom.high)
 
 
+def whole_turns(freedom: Freedom, angle: float) -> float:
+    """The angle with as many whole turns as bring it into the limits of a hinge, or nearest to them; rad."""
+    turn = 2.0 * math.pi
+    if angle < freedom.low:
+        beyond = angle + turn * math.ceil((freedom.low - angle) / turn)
+        nearer = beyond - turn
+    elif angle > freedom.high:
+        beyond = angle - turn * math.ceil((angle - freedom.high) / turn)
+        nearer = beyond + turn
+    else:
+        return angle
+    return min(nearer, beyond, key=lambda value: abs(value - clamped(freedom, value)))
+
+
 def carried(joint: JointFacts, holding: Iterable[JointFacts], held: Iterable[str]) -> tuple[tuple[str, ...], bool]:
     """(bodies that move with a posed joint, whether they are on side 0).
 

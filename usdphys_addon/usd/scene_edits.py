@@ -35,6 +35,8 @@ _PROPERTIES = "userProperties:"
 #: Python types of the custom properties that Blender imports and can delete.
 _SIMPLE = (bool, int, float, str)
 _SURFACE, _MATERIALX = "outputs:surface", "outputs:mtlx:surface"
+#: Inputs of a surface that Blender's exporter leaves out where they do nothing: an emission of strength 0.
+_LEFT_OUT = {"emissiveColor": Gf.Vec3f(0.0)}
 
 
 class MeshEdit(NamedTuple):
@@ -164,9 +166,15 @@ def write_transform(
         name = attribute.GetName()
         place = home(spec, name)
         made = place.attributes.get(name) or Sdf.AttributeSpec(place, name, attribute.GetTypeName())
-        for time in spec.layer.ListTimeSamplesForPath(made.path):
-            spec.layer.EraseTimeSample(made.path, time)
-        made.default = value
+        _set_still(made, value)
+
+
+def _set_still(attribute: Sdf.AttributeSpec, value: Any) -> None:
+    """Author a value for all times: beside samples, a default would never be read."""
+    layer = attribute.layer
+    for time in layer.ListTimeSamplesForPath(attribute.path):
+        layer.EraseTimeSample(attribute.path, time)
+    attribute.default = value
 
 
 def _without_noise(local: frames.Matrix) -> frames.Matrix:
@@ -372,7 +380,7 @@ class _Copier:
             spec.RemoveProperty(attribute)
             attribute = None
         made = attribute or Sdf.AttributeSpec(spec, name, type_name, declaresCustom=known.IsCustom())
-        made.default = value
+        _set_still(made, value)
 
     def _replace(self, spec: Sdf.PrimSpec, attribute: Sdf.AttributeSpec) -> None:
         existing = spec.attributes.get(attribute.name)
@@ -415,21 +423,25 @@ class _Copier:
         if shader is None or plain is None or shader.GetIdAttr().Get() != "UsdPreviewSurface":
             return False
         inputs = {item.GetBaseName(): item for item in shader.GetInputs()}
-        changed: list[tuple[Sdf.Path, Sdf.AttributeSpec]] = []
+        changed: list[tuple[Sdf.Path, Any, Any]] = []
         for name in sorted(edit.inputs or ()):
-            attribute = plain.attributes.get(f"inputs:{name}")
-            if attribute is None or attribute.connectionPathList.GetAddedOrExplicitItems():
+            attribute, item = plain.attributes.get(f"inputs:{name}"), inputs.get(name)
+            if attribute is not None and attribute.connectionPathList.GetAddedOrExplicitItems():
                 continue
-            item = inputs.get(name)
+            if attribute is not None:
+                type_name, value = attribute.typeName, attribute.default
+            elif item is not None and name in _LEFT_OUT:
+                type_name, value = item.GetTypeName(), _LEFT_OUT[name]
+            else:
+                continue
             producers = item.GetValueProducingAttributes() if item is not None else []
             if len(producers) > 1 or (producers and producers[0].GetName().startswith("outputs:")):
                 return False
-            where = producers[0].GetPath() if producers else shader.GetPath().AppendProperty(attribute.name)
-            changed.append((where, attribute))
-        for where, attribute in changed:
+            where = producers[0].GetPath() if producers else shader.GetPath().AppendProperty(f"inputs:{name}")
+            changed.append((where, type_name, value))
+        for where, type_name, value in changed:
             spec = self.editor.spec(str(where.GetPrimPath()))
-            made = spec.attributes.get(where.name) or Sdf.AttributeSpec(spec, where.name, attribute.typeName)
-            made.default = attribute.default
+            _set_still(spec.attributes.get(where.name) or Sdf.AttributeSpec(spec, where.name, type_name), value)
         return True
 
     def _replace_network(self, path: str, other: str, source: Usd.Prim) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .. import cavity
+from .. import cavity, frames, gprims
+from ..frames import Matrix
 from ..model import Mesh, Prim
 from ..schemas import usd_geom, usd_physics
 from ..words import length_text
@@ -20,6 +21,12 @@ TRIANGLES = ("none", "meshSimplification")
 #: Of the extent: how far the mean of the points of a mesh may be from the middle of its bounds, and points from their
 #: corners, where bounding spheres and boxes of all simulators are alike.
 OFF_CENTRE, OFF_CORNER = 0.01, 0.05
+#: m: into wider boxes and hulls cylinders and cones fall in ovphysx 0.7, in metres and centimetres, whatever their own
+#: size: 100 m wide they held, 104 m wide they did not. Triangles and planes of any size do.
+WIDEST = 100.0
+#: Approximations that PhysX makes one convex shape of.
+SOLIDS = ("boundingCube", "convexHull")
+_NO_POINTS = np.zeros((0, 3))
 #: Different meshes, and triangles of them, in which hollows are looked for.
 MOST_MESHES, MOST_FACES = 300, 2_000_000
 
@@ -174,6 +181,42 @@ def bounds_fitted_anew(facts: Facts) -> Iterator[Finding]:
             is_same = all(np.linalg.norm(points - corner, axis=1).min() <= OFF_CORNER * extent for corner in corners)
         if not is_same and np.isfinite(extent):
             yield Finding(prim, f"PhysX and Newton fit bounds of their own to {prim.display}.")
+
+
+@rule("RoundOnWideBox")
+def round_on_wide_box(facts: Facts) -> Iterator[Finding]:
+    """One of the bodies that fall is named for each box."""
+    falls = [
+        (prim, body) for prim, collider in facts.colliders
+        if isinstance(prim.get(usd_geom.Gprim), usd_geom.Cylinder | usd_geom.Cone)
+        and collider.collision_enabled is not False
+        and (body := facts.mover.at(prim.path)) is not None and body.path in facts.dynamic
+    ]  # fmt: skip
+    if not falls:
+        return
+    loaded = {prim.path: shape.points for prim, shape in facts.shapes if isinstance(shape, Mesh)}
+    for prim, collider in facts.colliders:
+        width = 0.0 if collider.collision_enabled is False else _width(prim, loaded.get(prim.path, _NO_POINTS))
+        if WIDEST < width < np.inf:
+            own = facts.mover.at(prim.path)
+            other = next((body for _, body in falls if body is not own), None)
+            if other is not None:
+                size = length_text(width)
+                text = f"{prim.display} is {size} wide: cylinders and cones fall into it in PhysX."
+                yield Finding(prim, text, {"other": name(other)})
+
+
+def _width(prim: Prim, points: Matrix) -> float:
+    """The longest edge of a box or hull, m; 0 for other shapes. points: (n, 3) of its mesh."""
+    if not np.isfinite(prim.world).all():
+        return 0.0
+    gprim = prim.get(usd_geom.Gprim)
+    if isinstance(gprim, usd_geom.Cube):
+        return max(gprims.sizes(gprim, np.abs(frames.scale_of(prim.world))).edges)
+    settings = prim.get(usd_physics.MeshCollisionAPI)
+    if settings is None or settings.approximation not in SOLIDS or not len(points):
+        return 0.0
+    return float(np.ptp(np.asarray(points, float) * frames.scale_of(prim.world), axis=0).max())
 
 
 @rule("ColliderNonXformable")

@@ -21,6 +21,8 @@ from .base import Facts, Finding, rule
 #: Bodies in a row, from what holds it, whose joints add up. Of equal bodies, 5 hung lower by 3 mm in 1 m, 11 by 16 mm
 #: in 2 m; a rope of 16 that was held at both ends by 0.13 m, and a bridge of 14 planks was 34 mm apart under a load.
 _LONG = 7
+#: kg by which the mass of a body may differ from 1 kg, where its inertia is taken alike.
+_ALIKE = 0.1
 
 
 @rule("ArticulationLeftOut")
@@ -123,6 +125,17 @@ def velocity_drive_faster(facts: Facts) -> Iterator[Finding]:
     for prim, dof, drive in facts.applied(usd_physics.DriveAPI):
         if drive.target_velocity and drive.damping and dof != "distance":
             yield Finding(prim, f"The drive '{dof}' of {prim.display} runs 2.5 times as fast in Havok.", {"dof": dof})
+
+
+@rule("InertiaTimesMass")
+def inertia_times_mass(facts: Facts) -> Iterator[Finding]:
+    """Havok takes the inertia of 1 kg: a body of 10 kg and 0.2 kg m² got a tenth of its speed from a blow."""
+    for prim, matter in facts.masses:
+        weight, moments = matter.mass or 0.0, matter.diagonal_inertia or ()
+        if prim.path in facts.dynamic and weight > 0.0 and any(moments) and abs(weight - 1.0) > _ALIKE:
+            yield Finding(
+                prim, f"Babylon.js multiplies the inertia of {prim.display} by its mass, {weight:.3g} kg, once more."
+            )  # fmt: skip
 
 
 @rule("SoftLimitHard")

@@ -15,6 +15,7 @@ import numpy as np
 from ...core import frames
 from ...core.frames import Matrix
 from ..joint_facts import JointFacts
+from ..joint_poses import whole_turns
 
 #: Degrees of freedom of a chain, the outermost first.
 _ORDER = (0, 1, 2, 5, 4, 3)
@@ -49,12 +50,17 @@ class Link:
         return [axis for axis in order if not self.facts.freedoms[axis].is_locked]
 
     def values(self, parent: Matrix, child: Matrix) -> dict[int, float]:
-        """Values of all degrees of freedom, m and rad, where the bodies are at these poses (4, 4)."""
+        """Values of all degrees of freedom, m and rad, where the bodies are at these poses (4, 4).
+
+        That of a hinge has the whole turns of its limits; others are within half a turn.
+        """
         first, second = (parent @ self.ends[0], child @ self.ends[1])
         if self.is_reversed:
             first, second = second, first
         relative = np.linalg.inv(first) @ second
-        angles = frames.euler_angles(relative[:3, :3])
+        angles = list(frames.euler_angles(relative[:3, :3]))
+        if self.facts.turns:
+            angles[0] = whole_turns(self.facts.freedoms[3], angles[0])
         return {**dict(enumerate(relative[:3, 3].tolist())), **{3 + axis: angles[axis] for axis in range(3)}}
 
 
