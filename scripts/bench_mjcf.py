@@ -22,21 +22,24 @@ from bench_urdf import write_ball
 #: `convert_ratio`: of a conversion to USD in the same Python, to the same.
 BOUNDS = {"ratio": 1.0, "convert_ratio": 1.0}
 ROUNDS = 3
-IMPORT = """
+#: Without the modules of the benches, which an import does not need.
+LOAD = """
+import importlib.util
 import sys
-sys.path.insert(0, sys.argv[1])
-import bench
-bench.load_extension().register()
+spec = importlib.util.spec_from_file_location(
+    "usdphys_ext", f"{sys.argv[1]}/__init__.py", submodule_search_locations=[sys.argv[1]]
+)
+sys.modules["usdphys_ext"] = extension = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(extension)
+"""
+IMPORT = f"""{LOAD}
+extension.register()
 import bpy
 from usdphys_ext.usdphys_addon.exchange import mjcf_import
 mjcf_import.import_mjcf(bpy.context, sys.argv[2])
 """
-CONVERT = """
-import sys
+CONVERT = f"""{LOAD}
 from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-import bench
-bench.load_extension()
 from usdphys_ext.usdphys_addon import formats
 formats.expose_pxr()
 from usdphys_ext.usdphys_addon.usd import mjcf_stage
@@ -71,7 +74,7 @@ def measure(wanted: Any) -> bench.Rows:
     with tempfile.TemporaryDirectory(prefix="usdphys_") as name:
         folder = Path(name)
         file = Path(wanted.model).absolute() if wanted.model else chain(folder)
-        here = Path(__file__).resolve().parent
+        here = bench.ROOT
         commands = {
             "import": (sys.executable, "-c", IMPORT, here, file),
             "convert": (sys.executable, "-c", CONVERT, here, file, folder / "model.usdc"),

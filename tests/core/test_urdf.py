@@ -510,6 +510,58 @@ def test_a_mesh_has_its_corners_and_faces(tmp_path, suffix):
     assert len(mesh.counts) == (12 if suffix == "stl" else 6)
 
 
+RICH_OBJ = """# a roof
+mtllib none.mtl
+v 0 0 0 0.5
+v 1.5e0 0 -0
+v 1 1 nan
+v 0 1 0.25
+vt 0 0
+vt 1 0.5
+vn 0 0 1
+vn 0 -1 0
+f 1/1/1 2/2/2 4/1/1
+usemtl tile
+f 2/2/1 1/1/2 4/2/2 2/1/1
+
+usemtl ridge
+usemtl tile
+f 4/1/1 1/2/2 2/1/2
+"""
+
+
+def parts_of(mesh) -> list:
+    arrays = (mesh.points, mesh.counts, mesh.corners, mesh.uvs, mesh.normals, mesh.faces)
+    return [None if one is None else one.tolist() for one in arrays] + [one.name for one in mesh.materials]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("v 0 0 0 0.5", "v 0 0 0"), ("v 0 1 0.25", "v  0 1 0.25 "), ("v 1.5e0", "  v 1.5e0"), ("\n", "\r\n"),
+        ("4/1/1\n", "-1/-2/-2\n"), ("f 2/2/1 1/1/2", "f 2/2/1 \\\n1/1/2"), ("# a roof", "o roof\x0c"),
+        ("v 0 1 0.25", "v 0 1 0.2_5"), ("v 0 1 0.25", "v 0.0 1.000 .25"),
+    ],
+)  # fmt: skip
+def test_an_obj_of_another_spelling_is_the_same_mesh(tmp_path, old, new):
+    for name, text in (("plain", RICH_OBJ.replace("v 0 0 0 0.5", "v 0 0 0")), ("other", RICH_OBJ.replace(old, new))):
+        (tmp_path / f"{name}.obj").write_bytes(text.encode())
+    plain, other = (meshes.read_mesh(tmp_path / f"{name}.obj") for name in ("plain", "other"))
+    assert parts_of(plain) == parts_of(other)
+    assert plain.points.tolist() == [[0, 0, 0], [1.5, 0, 0], [0, 1, 0.25]] and plain.counts.tolist() == [3, 4, 3]
+    assert plain.faces.tolist() == [-1, 0, 0] and [one.name for one in plain.materials] == ["tile", "ridge"]
+    assert plain.uvs.tolist()[:3] == [[0, 0], [1, 0.5], [0, 0]] and plain.normals.tolist()[1] == [0, -1, 0]
+    bare = meshes.read_mesh(tmp_path / "other.obj", is_bare=True)
+    assert parts_of(bare)[:3] == parts_of(plain)[:3] and bare.uvs is bare.normals is None
+
+
+@pytest.mark.parametrize("old", ["v 0 1 0.25", "f 1/1/1", "vn 0 0 1"])
+def test_an_obj_with_a_word_in_place_of_a_number_is_damaged(tmp_path, old):
+    (tmp_path / "bad.obj").write_text(RICH_OBJ.replace(old, f"{old[:-1]}x"))
+    with pytest.raises(InputError, match="damaged"):
+        meshes.read_mesh(tmp_path / "bad.obj")
+
+
 EMISSION = (0.5, 0.25, 0.0)
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.simulation.engine import PREVIEW
 from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .author import DEGREE, IDENTITY, File, Units, Vector, about, block, multiply, prism
@@ -89,13 +90,13 @@ def answer(make: Generator) -> Generator:
     return make
 
 
-def run_of(name: str, seed: int) -> tuple[Run, list[Check], File]:
-    """Simulate the scene that a generator makes of a seed, and judge it."""
+def run_of(name: str, seed: int, engine: str = PREVIEW) -> tuple[Run, list[Check], File]:
+    """Simulate the scene that a generator makes of a seed in an engine, and judge it."""
     rng = Random(f"{name} {seed}")
     file = File(rng.choice(UNITS))
     step = 1.0 / rng.choice(RATES)
     seconds, judge = ANSWERS[name](rng, file)
-    world = world_of(file, time_step=step)
+    world = world_of(file, time_step=step, engine=engine)
     movers = getattr(file, "movers", {})
     count = round(seconds / step)
     shape = (count + 1, len(world.paths))

@@ -3,10 +3,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 #: Numbers that are tried one after the other for a name.
 _FEW = 16
+
+
+_NO_WORD = re.compile(r"[^A-Za-z0-9_]")
+
+
+def ascii_name(name: str) -> str:
+    """A prim name of ASCII letters, digits and underscores: what all programs that read USD take."""
+    made = _NO_WORD.sub("_", name) or "_"
+    return f"_{made}" if made[0].isdigit() else made
 
 
 def parent_of(path: str) -> str:

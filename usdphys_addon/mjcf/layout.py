@@ -24,7 +24,6 @@ from ..core.units import SI
 from ..core.validate import Issue
 from ..core.value_types import value_type
 from ..urdf import meshes as mesh_files
-from ..urdf.layout import prim_name
 from . import height_fields, joints, matter, values
 from .values import Body, Equality, Floats, Geom, Inertial, Model
 
@@ -591,13 +590,13 @@ def _filled(numbers: tuple[float, ...], size: int) -> tuple[float, ...]:
 
 def identifier(name: str) -> str:
     """A name as USD takes it."""
-    return prim_name(name or "unnamed")
+    return paths.ascii_name(name or "unnamed")
 
 
 def _read_mesh(file: Path) -> tuple[Floats, Any]:
     """Points (n, 3) and triangles (m, 3) of a mesh file. Raises InputError."""
     if file.suffix.lower() != ".msh":
-        data = mesh_files.read_mesh(file)
+        data = mesh_files.read_mesh(file, is_bare=True)
         return data.points, triangles_of(data.points, data.counts, data.corners)
     # MuJoCo's own: four counts, then points, normals, texture coordinates, and triangles, all of 32 bits.
     try:

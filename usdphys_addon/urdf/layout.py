@@ -7,7 +7,6 @@ The result is a PhysicsModel, and beside it the frames, shapes and notes that Us
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -26,7 +25,6 @@ from .srdf import Pairs
 
 Base = Literal["file", "fixed", "free"]
 Drives = Literal["effort", "hold", "velocity", "none"]
-_NO_WORD = re.compile(r"[^A-Za-z0-9_]")
 #: Suffixes of degrees of freedom by the index of an axis.
 _AXES = "XYZ"
 #: Limits beyond, in rad or m, mean that there is none.
@@ -126,12 +124,6 @@ class Layout:
         return f"{self.root}/Materials"
 
 
-def prim_name(name: str) -> str:
-    """A prim name of ASCII letters, digits and underscores: what all programs that read USD take."""
-    made = _NO_WORD.sub("_", name) or "_"
-    return f"_{made}" if made[0].isdigit() else made
-
-
 def plan(robot: Robot, options: LayoutOptions) -> Layout:
     """Decide on all prims of a robot."""
     return _Planner(robot, options).layout
@@ -144,7 +136,7 @@ class _Names:
         self.taken: set[str] = set()
 
     def all(self, names: list[str]) -> dict[str, str]:
-        by_name = {name: name for name in names if prim_name(name) == name}
+        by_name = {name: name for name in names if paths.ascii_name(name) == name}
         self.taken.update(by_name)
         for name in names:
             if name not in by_name:
@@ -152,7 +144,7 @@ class _Names:
         return by_name
 
     def one(self, name: str) -> str:
-        made = paths.free(prim_name(name), self.taken.__contains__)
+        made = paths.free(paths.ascii_name(name), self.taken.__contains__)
         self.taken.add(made)
         return made
 
@@ -160,7 +152,9 @@ class _Names:
 class _Planner:
     def __init__(self, robot: Robot, options: LayoutOptions) -> None:
         self.robot, self.options = robot, options
-        self.layout = Layout(robot, f"/{prim_name(options.prefix + robot.name)}", options, issues=list(robot.issues))
+        self.layout = Layout(
+            robot, f"/{paths.ascii_name(options.prefix + robot.name)}", options, issues=list(robot.issues)
+        )
         #: Body that a link belongs to: the name of its link, or None for the world.
         self.owner: dict[str, str | None] = {}
         #: Links whose mass a body has, by its link.
@@ -635,7 +629,8 @@ class _Planner:
         if surface not in self.made_surfaces:
             static, dynamic = surface.friction
             path = paths.free(
-                f"{self.layout.physics}/friction_{prim_name(f'{static:g}')}", self.layout.model.prims.__contains__
+                f"{self.layout.physics}/friction_{paths.ascii_name(f'{static:g}')}",
+                self.layout.model.prims.__contains__,
             )
             self.made_surfaces[surface] = path
             self.layout.model.add(Prim(path, "Material", is_xformable=False)).add(usd_physics.MaterialAPI(
@@ -671,7 +666,7 @@ class _Planner:
                 self.write_other(home, child, taken)
 
     def write_other(self, above: str, element: Element, taken: set[str]) -> None:
-        path = paths.free(f"{above}/{prim_name(element.tag)}", taken.__contains__)
+        path = paths.free(f"{above}/{paths.ascii_name(element.tag)}", taken.__contains__)
         taken.add(path)
         self.layout.others.append(path)
         for name, text in further.strings(element):

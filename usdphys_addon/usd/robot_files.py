@@ -19,12 +19,11 @@ from ..system.files import (
     scratch_folder,
     work_folder,
 )
-from ..urdf.layout import Base, Drives
 
 if TYPE_CHECKING:
     from ..core.validate import Issue
     from ..urdf.assets import Assets
-    from ..urdf.layout import Layout
+    from ..urdf.layout import Base, Drives, Layout
     from ..urdf.robot import Robot
     from .robot_stage import RobotTexts
 

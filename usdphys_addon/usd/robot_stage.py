@@ -366,7 +366,7 @@ class _RobotWriter:
                 self.bind_to(placed.path, target)
             return
         for index in used:
-            name = urdf_layout.prim_name(mesh.materials[index].name if index >= 0 else "rest")
+            name = paths.ascii_name(mesh.materials[index].name if index >= 0 else "rest")
             path = paths.free(f"{placed.path}/{name}", self.texts.types.__contains__)
             with Sdf.ChangeBlock():
                 spec = self.define(path, "GeomSubset")
@@ -437,7 +437,7 @@ class _RobotWriter:
             return self.made[key]
         if not self.made:
             self.define(self.layout.materials, "Scope")
-        made = paths.free(urdf_layout.prim_name(name), self.names.__contains__)
+        made = paths.free(paths.ascii_name(name), self.names.__contains__)
         self.names.add(made)
         path = f"{self.layout.materials}/{made}"
         material = UsdShade.Material.Define(self.stage, path)

@@ -15,6 +15,7 @@ from ..joint_facts import JointFacts
 from ..vendor_settings import BodySettings
 from ..weights import Weight
 from .closures import Closure
+from .surfaces import Surfaces
 from .tree import Link
 
 
@@ -26,6 +27,10 @@ class Compiled(Protocol):
     data: Any
     ids: NDArray[Any]
     h: float
+    gravity: tuple[float, float, float]
+    surfaces: Surfaces
+    #: Surfaces that run, by the path of their body.
+    runs: dict[str, Any]
     grabs: dict[int, Grab]
 
     @property

@@ -31,6 +31,7 @@ from ..switches import changing_joints, switching
 from ..vendor_settings import BodySettings, body_settings, combine_modes, is_trigger, surface_of
 from ..weights import Geometries, Weight, alone
 from . import closures, forces, loads
+from .contacts import Contacts
 from .shapes import shapes_of
 from .surfaces import Surfaces
 from .tree import Link, forest
@@ -48,15 +49,10 @@ SOFT = 0.01
 FAST_SWING, MOST_REFINED = 0.65, 4
 #: m. Free bodies that are smaller, by a cube of their least inertia, get more steps.
 SMALL = 0.01
-#: MuJoCo's elliptic cone divides by the friction.
-LEAST_FRICTION = 1e-5
+#: Of MuJoCo's solver: below, its improvements are rounding.
+LEAST_TOLERANCE = 1e-12
 #: kg and kg m2, of the masses of a scene, of a body that others lead: nothing that it meets slows it.
 HEAVY = 1e7
-#: m/s, below which a contact holds with its static friction, and times the fall of a step, below which it does not
-#: bounce.
-REST, SLOW_FALLS = 0.01, 4.0
-#: m/s. Overlapping bodies are pushed apart no faster.
-APART_SPEED = 1.0
 #: Speed of a degree of freedom, m/s or rad/s, from which on a scene has run away: its numbers are lost in a few steps.
 RUNAWAY = 1e5
 #: After these MuJoCo would reset the world, which is switched off.
@@ -118,7 +114,7 @@ class MujocoScene(WithPreviewShapes):
         self.dofs: dict[tuple[str, int], int] = {}
         #: Damping and largest speeds of bodies.
         self.settings: dict[str, BodySettings] = {}
-        self._runs: dict[str, Any] = {}
+        self.runs: dict[str, Any] = {}
         self._impulses = ImpulseSums()
         self._geoms: dict[str, list[str]] = {}
         self._masks: dict[str, CollisionMask] = {}
@@ -293,7 +289,7 @@ class MujocoScene(WithPreviewShapes):
             node.sleep = mujoco.mjtSleepPolicy.mjSLEEP_NEVER
         surface = surface_of(body.prim)
         if surface is not None:
-            self._runs[path] = surface
+            self.runs[path] = surface
         if link is None:
             node.add_freejoint()
         else:
@@ -489,7 +485,9 @@ class MujocoScene(WithPreviewShapes):
     def _start(self) -> None:
         poses = [body.pose for body in self._bodies]
         model, data = self.model, self.data
+        self._scale_tolerance()
         self._forces = forces.Forces(self)
+        self._contacts = Contacts(self, is_plain=self._is_plain)
         self.load_meter = loads.Loads(self)
         #: By number of the joint, those whose limits give speed back.
         self._bouncing = {
@@ -511,6 +509,17 @@ class MujocoScene(WithPreviewShapes):
             for each, pose in zip(self.ids, poses, strict=True)
         ]  # fmt: skip
         self.is_moved_at_start = max([*apart, *turned], default=0.0) > 1e-6
+
+    def _scale_tolerance(self) -> None:
+        """Let MuJoCo's solver end when it is near enough for the bodies that move by themselves: it compares with the
+        mean inertia of all, and by that of heavy bodies, which others lead, it would end at once.
+        """
+        model = self.model
+        leading = self.ids[[self.rows[path] for path in self.kinematic]]
+        own = np.flatnonzero(~np.isin(model.dof_bodyid, leading))
+        if len(leading) and len(own):
+            share = float(model.dof_M0[own].mean() / model.dof_M0.mean())
+            model.opt.tolerance = max(model.opt.tolerance * share, LEAST_TOLERANCE)
 
     # ----------------------------------------------------------------------- start
 
@@ -659,12 +668,13 @@ class MujocoScene(WithPreviewShapes):
             mujoco.mj_step1(model, data)
             self._forces.push()
             if data.ncon:
-                self._grip()
+                self._contacts.grip()
             if data.nefc and self._bouncing:
                 self._bounce()
             if not self._is_plain:
                 self._forces.turn()
             mujoco.mj_step2(model, data)
+            self._contacts.settle()
             if not np.abs(data.qvel).max(initial=0.0) < RUNAWAY:
                 return self._stop(start, positions, rotations)
             self._forces.hold()
@@ -749,84 +759,6 @@ class MujocoScene(WithPreviewShapes):
         row: Floats = way / max(float(np.linalg.norm(way)), 1e-12) @ (straight[1] - straight[0])
         return row
 
-    def _grip(self) -> None:
-        """Friction and restitution of both surfaces as they are combined, and surfaces that run."""
-        model, data = self.model, self.data
-        contact = data.contact
-        pairs = contact.geom
-        dynamic, static, bounce = self.surfaces.combined(pairs)
-        friction = dynamic
-        bouncing = np.zeros(len(pairs), bool)
-        running = self._running(pairs) if self._runs else None
-        deep = contact.dist < -2.5 * self.h * APART_SPEED
-        if running is not None or bool(bounce.any() or (static > dynamic).any() or deep.any()):
-            speeds = []
-            for side in (0, 1):
-                bodies = model.geom_bodyid[pairs[:, side]]
-                arms = contact.pos - data.subtree_com[model.body_rootid[bodies]]
-                speeds.append(data.cvel[bodies, 3:] + np.cross(data.cvel[bodies, :3], arms))
-            slip = speeds[1] - speeds[0]
-            normal = contact.frame[:, :3]
-            apart = np.einsum("ij,ij->i", slip, normal)
-            if running is not None:
-                slip = slip + running
-            along = slip - np.einsum("ij,ij->i", slip, normal)[:, None] * normal
-            friction = np.where(np.linalg.norm(along, axis=1) < REST, static, dynamic)
-            slow = SLOW_FALLS * math.hypot(*self.gravity) * self.h
-            deep &= apart > -APART_SPEED
-            bouncing = (bounce > 0.0) & (apart < -slow) & (contact.dist + apart * self.h < 0.0)
-        contact.friction[:, :2] = np.maximum(friction, LEAST_FRICTION)[:, None]
-        contact.solref[deep, 0] = -contact.dist[deep] / APART_SPEED
-        contact.solimp[bouncing, :2] = 0.9999
-        for part in (mujoco.mj_makeConstraint, mujoco.mj_island, mujoco.mj_projectConstraint, mujoco.mj_fwdVelocity):
-            part(model, data)
-        rows = contact.efc_address
-        if self.led and not self._is_plain:
-            self._ride()
-        for number in np.flatnonzero(bouncing & (rows >= 0)):
-            data.efc_aref[rows[number]] = -(1.0 + bounce[number]) * apart[number] / self.h
-        if running is not None:
-            for number in np.flatnonzero((rows >= 0) & running.any(axis=1)):
-                for axis in (1, 2):
-                    row = rows[number] + axis
-                    across = float(contact.frame[number, 3 * axis : 3 * axis + 3] @ running[number])
-                    data.efc_aref[row] -= data.efc_KBIP[row, 1] * across
-
-    def _ride(self) -> None:
-        """Let friction turn what rides on a turning kinematic body: without it the rider lags behind, and slips out."""
-        model, data = self.model, self.data
-        contact, pairs = data.contact, model.geom_bodyid[data.contact.geom]
-        led = self.ids[[self.rows[path] for path in self.led]]
-        riding = (contact.efc_address >= 0) & (contact.dim >= 3) & np.isin(pairs, led).any(axis=1)
-        riding &= (np.abs(data.cvel[pairs, :3]).max(axis=2) > 0.0).any(axis=1)
-        numbers = np.flatnonzero(riding)
-        if not len(numbers):
-            return
-        # How fast the velocity of each surface turns at the point of contact, m/s2.
-        turns = []
-        for side in (0, 1):
-            spin = data.cvel[pairs[numbers, side], :3]
-            turns.append(np.cross(spin, np.cross(spin, contact.pos[numbers] - data.xpos[pairs[numbers, side]])))
-        for axis in (1, 2):
-            rows = contact.efc_address[numbers] + axis
-            along = np.einsum("ij,ij->i", turns[0] - turns[1], contact.frame[numbers, 3 * axis : 3 * axis + 3])
-            # A constraint gives its impedance's part of what it is asked for. By half of a step more, the end of the
-            # step is on the circle and not on the tangent.
-            data.efc_aref[rows] += (1.0 / data.efc_KBIP[rows, 2] + 0.5 * self.h * data.efc_KBIP[rows, 1]) * along
-
-    def _running(self, pairs: Any) -> Floats:
-        """Velocity (n, 3) of the second surface relative to the first, where surfaces run."""
-        contact = self.data.contact
-        result = np.zeros((len(pairs), 3))
-        for path, surface in self._runs.items():
-            body = int(self.ids[self.rows[path]])
-            turn = self.data.xmat[body].reshape(3, 3) if surface.is_local else np.eye(3)
-            velocity, spin = turn @ surface.velocity, turn @ surface.spin
-            for side, sign in ((0, -1.0), (1, 1.0)):
-                own = self.model.geom_bodyid[pairs[:, side]] == body
-                result[own] += sign * (velocity + np.cross(spin, contact.pos[own] - self.data.xpos[body]))
-        return result
-
     def _bounce(self) -> None:
         """Limits that give speed back."""
         data = self.data
@@ -851,7 +783,7 @@ class MujocoScene(WithPreviewShapes):
         return (
             copy.copy(self.data), edited, {key: replace(drive) for key, drive in self._drives.items()}, self.gravity,
             dict(self.led), set(self.kinematic), dict(self.weights), set(self.off), list(self.broken),
-            self.surfaces.values.copy(), dict(self._runs), self._ranges(), self._has_run_away,
+            self.surfaces.values.copy(), dict(self.runs), self._ranges(), self._has_run_away,
         )  # fmt: skip
 
     def _ranges(self) -> dict[str, Any]:
@@ -875,7 +807,7 @@ class MujocoScene(WithPreviewShapes):
         self._drives, self.led = {key: replace(drive) for key, drive in drives.items()}, dict(led)
         self.kinematic, self.weights = set(kinematic), dict(weights)
         self.off, self.broken = set(off), list(broken)
-        self.surfaces.values[:], self._runs = values, dict(runs)
+        self.surfaces.values[:], self.runs = values, dict(runs)
         for path, (force, torque, distance, cone, limits) in ranges.items():
             facts = self.facts[path]
             facts.break_force, facts.break_torque, facts.distance, facts.cone = force, torque, distance, cone
@@ -1125,9 +1057,9 @@ class MujocoScene(WithPreviewShapes):
 
     def set_surface_velocity(self, path: str, prim: Prim) -> None:
         surface = surface_of(prim)
-        self._runs.pop(path, None)
+        self.runs.pop(path, None)
         if surface is not None:
-            self._runs[path] = surface
+            self.runs[path] = surface
         self._wake()
 
 

@@ -31,7 +31,7 @@ MOST_PARTS = 32
 DEEP, NARROW = 0.5, 0.5
 #: Thickness of a flat hull, relative to its extent; below FLAT it counts as flat.
 THIN, FLAT = 0.005, 1e-5
-_AROUND = 32
+_AROUND = 128
 _ALONG = {"X": (0.0, 1.0, 0.0), "Y": (-1.0, 0.0, 0.0)}
 _TYPES = mujoco.mjtGeom
 #: Approximations that the shapes of the other engine of this process give.
