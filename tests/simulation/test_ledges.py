@@ -206,3 +206,13 @@ def test_what_leaves_the_part_of_a_large_floor_that_the_solver_knows_stays_on_it
                        material=f"{W}/Wood"))  # fmt: skip
     world = run(world_of(file, time_step=1 / 30), 6.0)
     assert place(world, "Body") == pytest.approx((60.0, 0.0, height), abs=0.6)
+
+
+def test_mujoco_slides_over_closed_meshes_side_by_side() -> None:
+    pytest.importorskip("mujoco")
+    file = File(METERS)
+    file.add(file.material("Wood", 0.3))
+    tiles(file, "meshes")
+    file.add(file.body("Body", (0, 0.1, 0.15), size=(0.3, 0.3, 0.3), velocity=(4, 0, 0), material=f"{W}/Wood"))
+    world = run(world_of(file, engine="mujoco"), 2.0)
+    assert place(world, "Body")[0] == pytest.approx(4.0**2 / (2 * 0.3 * G), rel=0.02)

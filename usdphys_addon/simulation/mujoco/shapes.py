@@ -15,6 +15,7 @@ from ...core import frames, gprims
 from ...core.errors import InputError, MissingDependencyError
 from ...core.fitting import Surface
 from ...core.frames import Matrix
+from ...core.hull import convex_hull
 from ...core.mass import taper_of
 from ...core.model import Mesh, Prim, SpherePoints
 from ...core.schemas import usd_geom, usd_physics
@@ -23,6 +24,8 @@ from ..notices import Notices
 from ..weights import Geometry
 
 Points = NDArray[np.float64]
+#: Relative: volumes that are nearer are the same.
+SAME_VOLUME = 1e-4
 #: Triangles of a static mesh that collide each as a prism. Above, its parts or its hull do.
 MOST_PRISMS = 2000
 #: Convex parts of any other mesh without an approximation.
@@ -164,6 +167,8 @@ def _parts(
     """Convex parts, or prisms; none where the hull is to collide."""
     triangles = np.asarray(geometry.triangles, np.int64).reshape(-1, 3)
     if approximation != "convexDecomposition" and not moves:
+        if _is_convex(points, triangles):
+            return []  # its hull is the same, and nothing that slides over it trips on the edges of prisms
         if len(triangles) <= MOST_PRISMS:
             return [_hull(corners) for corners in prisms(points, triangles)]
         notices.add(
@@ -188,6 +193,18 @@ def _parts(
     if not found:
         notices.add("EngineLimits", prim, f"{prim.display} has no convex parts here: its convex hull collides.")
     return [_hull(part) for part in found]
+
+
+def _is_convex(points: Points, triangles: NDArray[np.int64]) -> bool:
+    """Whether triangles (m, 3) enclose what the hull of their points (n, 3) does."""
+    if _thickness(points) <= FLAT:
+        return False
+    away = points - points.mean(axis=0)
+    hull = convex_hull(away)
+    if hull is None:
+        return False
+    own, whole = (abs(float(np.linalg.det(away[corners]).sum())) for corners in (triangles, hull))
+    return abs(own - whole) < SAME_VOLUME * whole
 
 
 def _thickness(points: Points) -> float:

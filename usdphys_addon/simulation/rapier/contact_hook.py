@@ -268,16 +268,21 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
     def _drop_ledges(self, ctx: Any) -> None:
         """Remove points at edges of what is static, beyond which the surface goes on that the other body lies on."""
         is_first = self._is_static(ctx.rigid_body1)
-        if is_first is self._is_static(ctx.rigid_body2):
+        contacts = ctx.solver_contacts
+        if not contacts or is_first is self._is_static(ctx.rigid_body2):
             return
-        collider, body = (ctx.collider2, ctx.rigid_body2) if is_first else (ctx.collider1, ctx.rigid_body1)
-        points = [(each.point.to_tuple(), each.point2.to_tuple()) for each in ctx.solver_contacts]
+        handle, body = (ctx.collider2, ctx.rigid_body2) if is_first else (ctx.collider1, ctx.rigid_body1)
+        points = [(each.point.to_tuple(), each.point2.to_tuple()) for each in contacts]
         if not is_first:
             points = [pair[::-1] for pair in points]
-        middle, size = np.array(ctx.bodies[body].center_of_mass.to_tuple()), self._body(body)[1]
-        rider = Rider(middle, size, self._is_of(ctx, collider, _is_round), ctx.colliders[collider].collision_groups)
+        pull = np.array(self._gravity)
+        rider = Rider(
+            middle=np.array(ctx.bodies[body].center_of_mass.to_tuple()), size=self._body(body)[1],
+            is_ball=self._is_of(ctx, handle, _is_ball), has_rim=self._is_of(ctx, handle, _has_rim),
+            groups=ctx.colliders[handle].collision_groups, up=-pull / max(float(np.sqrt(pull @ pull)), 1e-12),
+        )  # fmt: skip
         normal = np.array(ctx.normal.to_tuple())
-        if points and self.ledges.is_one(ctx, rider, points, normal if is_first else -normal):
+        if self.ledges.is_one(ctx, rider, points, normal if is_first else -normal):
             ctx.clear_solver_contacts()
 
     def _is_static(self, body: Any) -> bool:
@@ -453,8 +458,8 @@ def _has_rim(shape: Any) -> bool:
     return any(made() is not None for made in (shape.as_round_cylinder, shape.as_round_cone, shape.as_cone))
 
 
-def _is_round(shape: Any) -> bool:
-    return shape.as_ball() is not None or shape.as_capsule() is not None or _has_rim(shape)
+def _is_ball(shape: Any) -> bool:
+    return shape.as_ball() is not None or shape.as_capsule() is not None
 
 
 def _is_mesh(shape: Any) -> bool:

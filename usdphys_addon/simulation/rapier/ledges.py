@@ -19,6 +19,8 @@ from rapier3d import Collider, PhysicsWorld, Point3, QueryFilter, Ray, RigidBody
 NEAR, NEAR_ROUND = 2e-3, 1e-2
 #: Sine of the angle from which a normal is not that of the surface: of two flat bodies, and of a round one.
 TILT, TILT_ROUND = 0.1, 0.02
+#: Relative to the size of a body: how deep it has sunk in. Cosine up to which a normal is that of a floor.
+DEEP, STEEP = 0.01, 0.5
 #: Relative to how far is looked: how near a point on a surface is found again.
 SAME = 0.25
 #: Relative to coordinates: how far the solver's numbers are from what they stand for.
@@ -28,12 +30,18 @@ _Vector = tuple[float, ...]
 
 
 class Rider(NamedTuple):
-    """What lies on something static. middle: centre of mass, (3,), m. size: m. groups: with what it collides."""
+    """What lies on something static.
+
+    middle: centre of mass, (3,), m. size: m. is_ball: or a capsule. has_rim: a cylinder or cone. groups: with what it
+    collides. up: (3,), against gravity; 0 without.
+    """
 
     middle: _Floats
     size: float
-    is_round: bool
+    is_ball: bool
+    has_rim: bool
     groups: Any
+    up: _Floats
 
 
 class Ledges:
@@ -58,12 +66,16 @@ class Ledges:
         """
         if self._around is None:
             self._around = _copied(ctx, self.statics)
-        near = (NEAR_ROUND if rider.is_round else NEAR) * rider.size
+        near = (NEAR_ROUND if rider.is_ball or rider.has_rim else NEAR) * rider.size
         return not any(self._is_open(rider, np.array(point), np.array(own), normal, near) for point, own in points)
 
     def _is_open(self, rider: Rider, point: _Floats, own: _Floats, normal: _Floats, near: float) -> bool:
         """Whether a point can be touched by one of the other body."""
-        if float((own - point) @ normal) > near and self._is_hidden(rider, point, own, near):
+        gap = float((own - point) @ normal)
+        # What has sunk in is held in any case.
+        if gap < -DEEP * rider.size and float(normal @ rider.up) > STEEP:
+            return True
+        if gap > near and self._is_hidden(rider, point, own, near):
             return False
         away = self._nearest(rider, point, normal, near)
         if away is None:  # the point is on nothing that is known here
@@ -106,7 +118,7 @@ def _is_along(away: _Floats, rider: Rider, point: _Floats, normal: _Floats, near
     along = float(away @ normal)
     aside = away - along * normal
     rounding = ROUNDING * float(np.abs(point).max())
-    tilt = TILT_ROUND if rider.is_round else TILT
+    tilt = TILT_ROUND if rider.is_ball else TILT
     return abs(along) <= SAME * near + rounding and float(np.sqrt(aside @ aside)) <= tilt * near + rounding
 
 
