@@ -41,3 +41,13 @@ def test_crate_file_with_a_hole_in_its_tables_is_refused(tmp_path: Path) -> None
         target.write_bytes(content[:start] + bytes(size) + content[start + size :])
         with pytest.raises(OutputError, match="could not be written completely"):
             verify.verify(target, target, outline)
+
+
+def test_the_file_is_judged_and_not_a_layer_of_it_that_is_open(tmp_path: Path) -> None:
+    target = tmp_path / "two.usda"
+    outline = written(target)
+    layer = verify.verify(target, target, outline)
+    assert layer is not None and Sdf.Layer.Find(str(target)) == layer
+    target.write_bytes(target.read_bytes()[:-20])
+    with pytest.raises(OutputError, match="could not be written completely"):
+        verify.verify(target, target, outline)
