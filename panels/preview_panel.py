@@ -122,10 +122,8 @@ class USDPHYS_PT_preview_state(Sidebar, bpy.types.Panel):
         for name, value in session.readout[: 1 if leader is not None and leader.has_kept else None]:
             _readout(column, name, value)
         if leader is not None:
-            row = column.row()
-            row.label(text="Frames kept")
             frames = leader.kept
-            row.label(text=tr(_range(frames[0], frames[-1])))
+            _readout(column, "Frames kept", _range(frames[0], frames[-1]))
             if leader.edited:
                 draw_text(column, leader.edited, "INFO")
             _draw_breaks(layout.column(align=True), leader.events)

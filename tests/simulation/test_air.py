@@ -69,7 +69,7 @@ def test_air_is_told_where_it_acts() -> None:
     for file, air, codes in ((moving, of_physx(), ["AirSlows"]), (moving, OFF, []), (still, of_physx(), [])):
         assert [issue.code for issue in world_in(file, air).notices] == codes
     message = world_in(moving, of_physx()).notices[0].message
-    assert message == "Bodies that author no damping lose 5 % of their spin a second, as in PhysX."
+    assert message == "Bodies without damping of their own lose 5 % of their spin a second, as in PhysX."
 
 
 @pytest.mark.parametrize(("radius", "mass", "coefficient"), [(0.5, 1.0, 0.05), (0.1, 20.0, 0.02), (0.03, 0.1, 0.1)])

@@ -487,7 +487,7 @@ def test_a_search_that_had_no_time_to_end_names_no_cause() -> None:
     ones = [opinions.Opinion("/A", "", str(number)) for number in range(23)]
     found = opinions.smallest(ones, lambda chosen: any(one.field == "7" for one in chosen), lambda: False)
     assert compared.narrowed(found, lambda: False) == (
-        [], " There was no time to find the cause among 23 attributes."
+        [], "There was no time to find the cause among 23 attributes."
     )  # fmt: skip
     assert compared.narrowed(ones[:2], lambda: False) == (ones[:2], "")
     assert compared.narrowed(ones, lambda: True) == (ones, "")

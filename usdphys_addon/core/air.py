@@ -43,7 +43,7 @@ class Air(NamedTuple):
             parts.append(f"{100.0 * self.rolling:.3g} % of their load to rolling")
         if not parts:
             return ""
-        what = f"Bodies that author no damping lose {', '.join(parts)}"
+        what = f"Bodies without damping of their own lose {', '.join(parts)}"
         return f"{what}, as in {self.of}." if self.of else f"{what}."
 
 

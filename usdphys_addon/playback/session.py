@@ -462,10 +462,13 @@ class PreviewSession:
     @property
     def readout(self) -> list[tuple[str, str]]:
         """State of the simulation as texts (name, value)."""
-        world = self.world
+        world, count = self.world, len(self.shown.names)
+        awake = phrase("{awake} of {count} bodies", awake=world.awake_count, count=count)
+        if count == 1:
+            awake = phrase("{awake} of 1 body", awake=world.awake_count)
         return [
             ("Time", f"{world.time if self.time_shown is None else self.time_shown:.2f} s"),
-            ("Awake", phrase("{awake} of {count} bodies", awake=world.awake_count, count=len(self.shown.names))),
+            ("Awake", awake),
             *([("Contacts", str(self._contacts))] if world.can(Ability.TOUCHES) else []),
             ("Step", f"{world.step_milliseconds:.2f} ms"),
             *(

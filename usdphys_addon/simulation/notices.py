@@ -21,7 +21,7 @@ class NoticeKind(NamedTuple):
 NOTICE_KINDS: dict[str, NoticeKind] = {
     "AirSlows": NoticeKind(
         "info", "Bodies that author no damping are slowed down, as the simulator does that the scene is made for.",
-        "Set Air and Rolling to Off to simulate them without, or author damping on the bodies.",
+        "Set Air and Rolling to Off to simulate them without, or set damping on the bodies.",
     ),
     "AnimatedStill": NoticeKind(
         "warning", "A value is animated that cannot change while the simulation runs.",
