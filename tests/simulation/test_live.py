@@ -470,6 +470,22 @@ def test_boxes_and_balls_around_meshes_collide_in_an_engine_that_reads_no_usd(un
     assert found[f"{W}/Ball"] == [("sphere", pytest.approx([np.hypot(1.0, 1.5)]), pytest.approx([0.0, 0.0, 0.0]))]
 
 
+def test_a_joint_with_a_static_collider_is_on_it_so_that_the_two_do_not_collide(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = File(METERS)
+    file.add(file.body("Frame", (1, 2, 0), dynamic=False), file.body("Door", (1, 2, 0.5)),
+             file.joint("Hinge", "Revolute", f"{W}/Frame/Shape", f"{W}/Door", axis="Z", pos0=(0.5, 0, 0),
+                        pos1=(0.5, 0, -0.5)))  # fmt: skip
+    monkeypatch.setitem(ENGINES, "noted", Solver("Noted", "", f"{__name__}:Noted"))
+    Noted.setups.clear()
+    with pytest.raises(EngineError):
+        world_of(file, engine="noted")
+    (joint,) = matter_of(Noted.setups[0], {}).scene["joints"]
+    assert (joint["bodies"], joint["collides"]) == ([1, 0], False)
+    assert joint["poses"][0][:3] == pytest.approx([0.5, 0.0, 0.0])
+
+
 def test_joints_are_told_outward_from_what_bears_the_others_whatever_their_order() -> None:
     """Measured in Havok: a car of 5 m was 21 mm apart at its wheels in the order of its file, and is 3 mm so."""
 

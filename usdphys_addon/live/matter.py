@@ -65,7 +65,7 @@ def matter_of(setup: Setup, weights: Mapping[str, Weight]) -> Matter:
         shapes = _shapes(setup, [prim], np.linalg.inv(place), geometries, made, moves=False)
         made.scene["statics"].append({"pose": _pose(place), "shapes": shapes})
     for facts in outward(setup.joints, {path: weight.mass for path, weight in weights.items()}):
-        made.scene["joints"].append(_joint(facts, rows, made))
+        made.scene["joints"].append(_joint(facts, rows, setup, made))
     made.scene["apart"] = [
         [rows[first], rows[second]] for first, second in sorted(setup.filters.pairs)
         if first in rows and second in rows
@@ -166,7 +166,7 @@ def _bounds(points: Matrix, approximation: str) -> list[_Form]:
     return [("box", half.tolist(), place, None, None)]
 
 
-def _joint(facts: JointFacts, rows: Mapping[str, int], made: Matter) -> dict[str, Any]:
+def _joint(facts: JointFacts, rows: Mapping[str, int], setup: Setup, made: Matter) -> dict[str, Any]:
     if facts.bond or facts.pull is not None:
         made.missing.append((facts.prim, "that the bond yields, or only holds pull and shear, which"))
     for freedom in facts.freedoms:
@@ -180,9 +180,17 @@ def _joint(facts: JointFacts, rows: Mapping[str, int], made: Matter) -> dict[str
         for axis, freedom in enumerate(facts.freedoms)
         if (drive := freedom.drive) is not None and not drive.is_friction and not freedom.is_locked
     ]  # fmt: skip
+    ends, poses = [], []
+    for body, static, frame in (
+        (facts.body0, facts.static0, facts.frame0), (facts.body1, facts.static1, facts.frame1)
+    ):  # fmt: skip
+        ends.append(rows.get(body or static, -1))
+        if not body and static in rows:
+            # On the collider itself, so that it does not collide with what hangs there.
+            frame = np.linalg.inv(setup.layout.places.of(setup.layout.model.prims[static]).pose) @ frame
+        poses.append(_pose(frame))
     return {
-        "path": facts.path, "bodies": [rows.get(path, -1) if path else -1 for path in (facts.body0, facts.body1)],
-        "poses": [_pose(facts.frame0), _pose(facts.frame1)], "dofs": [_limits(each) for each in facts.freedoms],
+        "path": facts.path, "bodies": ends, "poses": poses, "dofs": [_limits(each) for each in facts.freedoms],
         "axes": {name: axis for axis, name in names.items()}, "drives": drives, "cone": facts.cone,
         "distance": None if facts.distance is None else _limits(facts.distance),
         "is_enabled": facts.enabled, "collides": facts.collides,

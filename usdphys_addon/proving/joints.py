@@ -226,6 +226,8 @@ def _prims(subject: Subject, probe: Probe, experiment: str, push: float) -> list
                 velocity=frames.vector(turn @ moved), angular_velocity=frames.vector(turn @ speed)
             )  # fmt: skip
     link.add(body)
+    # PhysX puts to sleep what is slow for half a second, and the answer does not know of that.
+    link.add(vendor_schemas.made("PhysxRigidBodyAPI", {"physxRigidBody:sleepThreshold": 0.0}))
     heavier = burden(probe) if experiment == "force" else 1.0
     moments, axes = mass.diagonalized(probe.inertia * heavier)
     center = np.linalg.solve(probe.link, np.append(probe.center, 1.0))[:3]
@@ -259,8 +261,7 @@ def _prims(subject: Subject, probe: Probe, experiment: str, push: float) -> list
         )  # fmt: skip
     if probe.is_articulated:
         # PhysX takes neither the poses nor the velocities of the links of an articulation for its joints.
-        speed = coasting(probe) if experiment == "coast" else 0.0
-        values = {"position": probe.start, "velocity": speed}
+        values = {"position": probe.start, "velocity": coasting(probe) if experiment == "coast" else 0.0}
         said = {f"state:__INSTANCE_NAME__:physics:{name}": value for name, value in values.items()}
         joint.add(vendor_schemas.made("PhysicsJointStateAPI", said), probe.dof)
     return [link, *_base(probe), joint]
@@ -273,6 +274,8 @@ def _base(probe: Probe) -> list[Prim]:
     place = frames.transform(probe.anchor)
     above, base = (Prim(path, "Xform", place) for path in (f"{BENCH}/{probe.name}", probe.base))
     above.add(usd_physics.ArticulationRootAPI())
+    still = {f"physxArticulation:{name}Threshold": 0.0 for name in ("sleep", "stabilization")}
+    above.add(vendor_schemas.made("PhysxArticulationAPI", still))
     base.add(usd_physics.RigidBodyAPI(starts_asleep=False))
     moment = probe.mass * max(1e-4, float(np.trace(probe.inertia)) / probe.mass)
     base.add(usd_physics.MassAPI(mass=probe.mass, center_of_mass=(0.0, 0.0, 0.0), diagonal_inertia=(moment,) * 3))
