@@ -40,6 +40,8 @@ class Contacts:
         #: s, by which the blow of each tree came before the step.
         self._late: Floats = np.zeros(model.ntree)
         self._before: Floats | None = None
+        #: Trees whose acceleration in the step before was that of a blow, or is not known.
+        self.struck = np.ones(model.ntree, bool)
         bodies = np.arange(model.nbody)
         first = model.jnt_type[np.clip(model.body_jntadr, 0, None)] if model.njnt else np.zeros(model.nbody, int)
         self._is_loose = (model.body_dofnum == 6) & (model.body_jntnum == 1) & (first == 0) & (bodies > 0)
@@ -99,6 +101,9 @@ class Contacts:
                     data.efc_aref[row] -= data.efc_KBIP[row, 1] * speed
         if not self.is_plain:
             self._brake(slip, normal, pushes)
+            trees = model.body_treeid[model.geom_bodyid[pairs[blows]]]
+            self.struck[:] = False
+            self.struck[trees[trees >= 0]] = True
 
     def _are_led(self, pairs: Any) -> NDArray[np.bool_]:
         """(n,): True where one of two shapes is of a body that others lead."""
@@ -125,25 +130,43 @@ class Contacts:
         far = np.flatnonzero(size > most)
         if not len(far):
             return
+        each, rows, friction = numbers[far], rows[far], friction[far]
+        straight = np.einsum("ij,ij->i", slip[each], normal[each])[:, None] * normal[each]
+        across = slip[each] - straight
+        across /= np.maximum(np.linalg.norm(across, axis=1), 1e-30)[:, None]
+        ratio = self._ease(each, across) / np.maximum(self._ease(each, normal[each]), 1e-30)
+        # By how much the contact itself is going to be pressed in this step.
+        pressed = friction * ratio * np.maximum(data.efc_aref[rows], 0.0)
         change = np.zeros(data.nefc)
         mujoco.mj_mulJacVec(model, data, change, data.qacc)
         # What it gave in the step before, in the direction in which it brakes now.
-        given = sum(change[rows[far] + axis] * wanted[axis - 1, far] for axis in (1, 2)) / size[far]
-        most[far] += GROWS * np.maximum(given, 0.0)
-        given = np.maximum(given, friction[far] * pull)
-        blown = far[pushes[numbers[far]] > 0.0]
-        if len(blown):
-            each = numbers[blown]
-            straight = np.einsum("ij,ij->i", slip[each], normal[each])[:, None] * normal[each]
-            across = slip[each] - straight
-            across /= np.maximum(np.linalg.norm(across, axis=1), 1e-30)[:, None]
-            ratio = self._ease(each, across) / np.maximum(self._ease(each, normal[each]), 1e-30)
-            most[blown] = np.maximum(friction[blown] * ratio * pushes[each], friction[blown] * pull)
-            given[np.isin(far, blown)] = most[blown]
-        part = np.minimum(1.0, most[far] / size[far])
-        data.efc_aref[rows[far]] -= friction[far] * np.maximum(part * size[far] - given, 0.0)
+        given = sum(change[rows + axis] * wanted[axis - 1, far] for axis in (1, 2)) / size[far]
+        trees = model.body_treeid[model.geom_bodyid[contact.geom[each]]]
+        given[(self.struck[trees] & (trees >= 0)).any(axis=1)] = 0.0
+        blown = pushes[each] > 0.0
+        # A blow presses all that touch each other.
+        passed = friction * ratio * self._passed(pushes)[each]
+        most = most[far] + GROWS * np.maximum(given, 0.0) + pressed + passed
+        most[blown] = np.maximum(pressed, friction * pull)[blown]
+        # What begins to be pressed has not been braked yet.
+        given = np.where(given >= 0.0, np.maximum(given, friction * pull), given) + pressed
+        given = np.where(blown | (passed > 0.0), most, given)
+        part = np.minimum(1.0, most / size[far])
+        data.efc_aref[rows] -= friction * np.maximum(part * size[far] - given, 0.0)
         for axis in (1, 2):
-            data.efc_aref[rows[far] + axis] = pulled[axis - 1, far] + part * wanted[axis - 1, far]
+            data.efc_aref[rows + axis] = pulled[axis - 1, far] + part * wanted[axis - 1, far]
+
+    def _passed(self, pushes: Floats) -> Floats:
+        """The largest push (n,) among the contacts of bodies that touch each other, m/s2. pushes (n,): of each."""
+        model, data = self.scene.model, self.scene.data
+        if not pushes.any():
+            return pushes
+        trees = model.body_treeid[model.geom_bodyid[data.contact.geom]].max(axis=1)
+        islands = np.where(trees >= 0, data.tree_island[trees], -1)
+        most = np.zeros(data.nisland + 1)
+        np.maximum.at(most, islands, pushes)
+        most[-1] = 0.0
+        return np.asarray(most[islands])
 
     def _led_change(self) -> Floats:
         """Acceleration of each constraint (nefc,) by what leads kinematic bodies in this step."""

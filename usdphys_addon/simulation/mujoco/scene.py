@@ -784,6 +784,7 @@ class MujocoScene(WithPreviewShapes):
             copy.copy(self.data), edited, {key: replace(drive) for key, drive in self._drives.items()}, self.gravity,
             dict(self.led), set(self.kinematic), dict(self.weights), set(self.off), list(self.broken),
             self.surfaces.values.copy(), dict(self.runs), self._ranges(), self._has_run_away,
+            self._contacts.struck.copy(),
         )  # fmt: skip
 
     def _ranges(self) -> dict[str, Any]:
@@ -796,7 +797,7 @@ class MujocoScene(WithPreviewShapes):
 
     def load(self, saved: Any) -> None:
         (data, edited, drives, self.gravity, led, kinematic, weights, off, broken, values, runs, ranges,
-         self._has_run_away) = saved  # fmt: skip
+         self._has_run_away, self._contacts.struck[:]) = saved  # fmt: skip
         changes = any(not np.array_equal(getattr(self.model, name), value) for name, value in edited.items())
         for name, value in edited.items():
             getattr(self.model, name)[:] = value
@@ -919,6 +920,7 @@ class MujocoScene(WithPreviewShapes):
         self.data.qvel[:] = speeds
         self._wake()
         mujoco.mj_forward(self.model, self.data)
+        self._contacts.struck[:] = True
 
     def drive(self, path: str, dof: str) -> Drive:
         facts = self.facts[path]
