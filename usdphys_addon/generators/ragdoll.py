@@ -42,6 +42,8 @@ _JOINT_DAMPING, _JOINT_FRICTION = 0.5, 0.06
 _SMALL, _FASTEST = 0.9, 30.0
 #: Losses of speed of a body, moving and turning, by sqrt(g / l) of the size of the rig.
 _BODY_DAMPING = (0.04, 0.4)
+#: Of PhysX: joints of a doll of 1 m that hit the ground were 20 mm apart with 16, and 5 mm with 64.
+_ITERATIONS = 128
 #: Armature of a joint, as a part of the inertia beyond it. Newton makes a ball of three hinges, which resists nothing
 #: about two of them where they line up.
 _ARMATURE = 0.001
@@ -270,7 +272,7 @@ def _bodies(
             shapes.give_capsule(obj, fit.radius, fit.height, axis, fit.center.tolist())
         damping.set_rows(obj, {
             "linearDamping": linear, "angularDamping": angular,
-            "solverPositionIterationCount": 16, "maxDepenetrationVelocity": 1.0 / unit_length(context.scene),
+            "solverPositionIterationCount": _ITERATIONS, "maxDepenetrationVelocity": 1.0 / unit_length(context.scene),
         })  # fmt: skip
         bodies.append(obj)
     if options.articulation:

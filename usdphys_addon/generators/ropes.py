@@ -398,7 +398,10 @@ def _joints(
         # With 64 a bridge of 23 planks, as heavy as half its load, was torn; with 128 it held.
         damping.iterate_articulation(root, damping.MOST_ITERATIONS)
     else:
-        damping.iterate(bodies, max(_LEAST_ITERATIONS, _ITERATIONS * len(bodies)))
+        # What falls on a bridge makes it give way, too.
+        is_bridge = options.kind == "BRIDGE"
+        count = damping.MOST_ITERATIONS if is_bridge else max(_LEAST_ITERATIONS, _ITERATIONS * len(bodies))
+        damping.iterate(bodies, count)
     least = round(1.0 / _STEP)
     return least if gains.lightness <= _LIGHTEST else least * math.ceil(math.sqrt(gains.lightness))
 
