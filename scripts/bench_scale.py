@@ -31,7 +31,7 @@ FEW = 1_000
 START, EXPONENT = 10, 1.1
 BOUNDS = {
     "growth_convert_over_native": 1.2, "inspect_over_validate": 2.0, "convert_over_native": 1.5,
-    "composed_over_native": 2.5, "leak_import": 1.05, "leak_export": 1.05, "leak_hour": 1.05,
+    "composed_over_native": 2.2, "leak_import": 1.05, "leak_export": 1.05, "leak_hour": 1.05,
 }  # fmt: skip
 _START = "import os, sys; sys.path[:0] = [{root!r}, {root!r} + '/scripts']\n"
 _MAKE = """

@@ -55,6 +55,13 @@ PLACED = 'uniform token[] xformOpOrder = ["xformOp:translate"]'
 
 #: name: (text of the file, status of inspect, of simulate). A body that is nowhere is inspected, not simulated.
 FILES = {
+    "a box inside of one that is larger than the earth": (stage(mesh="""
+        def Cube "Huge" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+        {
+            bool physics:kinematicEnabled = 1
+            double size = 4294967296
+        }
+    """), 0, 0),
     "no unit of length": (stage("metersPerUnit = 0"), 1, 1),
     "negative unit of mass": (stage("kilogramsPerUnit = -1"), 1, 1),
     "length that is no number": (stage("metersPerUnit = nan"), 1, 1),

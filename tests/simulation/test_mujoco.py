@@ -634,3 +634,15 @@ def test_more_steps_for_what_is_small_or_swings_fast_do_not_run_ahead_of_time() 
     start = world.positions[:, 2].copy()
     run(world, 0.5)
     assert start - world.positions[:, 2] == pytest.approx([0.5 * 9.81 * 0.25] * 3, rel=0.02)
+
+
+@needs_mujoco
+def test_a_body_whose_centre_of_mass_is_beyond_all_shapes_is_simulated() -> None:
+    """Its moments of inertia about that centre are rounding."""
+    file = File(METERS)
+    world = world_of(
+        file.add(file.body("Far", center=(-21474836.0, 21474836.0, 0.03), size=(0.25, 0.25, 0.25), mass=10.0)),
+        engine="mujoco",
+    )
+    run(world, 0.1)
+    assert np.isfinite(world.positions).all()

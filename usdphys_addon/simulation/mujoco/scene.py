@@ -200,7 +200,8 @@ class MujocoScene(WithPreviewShapes):
         linked = {link.child for link in self.links}
         sizes = [
             math.sqrt(6.0 * min(weight.moments) / weight.mass)
-            for path, weight in self._own.items() if path not in linked and weight.mass > 0.0
+            for path, weight in self._own.items()
+            if path not in linked and weight.mass > 0.0 and min(weight.moments) > 0.0
         ]  # fmt: skip
         small = math.sqrt(SMALL / max(min(sizes, default=SMALL), 1e-9))
         needed = max(

@@ -341,6 +341,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             return
         if len(contacts) > 2:
             contacts = _facing(ctx, contacts, FACING * min(one.size, other.size) + SLID)
+            if not contacts:
+                return
         normal: _Vector = ctx.normal.to_tuple()
         friction = ctx.friction
         is_one = not other.yields
