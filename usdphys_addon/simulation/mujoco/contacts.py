@@ -135,8 +135,6 @@ class Contacts:
         across = slip[each] - straight
         across /= np.maximum(np.linalg.norm(across, axis=1), 1e-30)[:, None]
         ratio = self._ease(each, across) / np.maximum(self._ease(each, normal[each]), 1e-30)
-        # By how much the contact itself is going to be pressed in this step.
-        pressed = friction * ratio * np.maximum(data.efc_aref[rows], 0.0)
         change = np.zeros(data.nefc)
         mujoco.mj_mulJacVec(model, data, change, data.qacc)
         # What it gave in the step before, in the direction in which it brakes now.
@@ -145,11 +143,11 @@ class Contacts:
         given[(self.struck[trees] & (trees >= 0)).any(axis=1)] = 0.0
         blown = pushes[each] > 0.0
         # A blow presses all that touch each other.
-        passed = friction * ratio * self._passed(pushes)[each]
-        most = most[far] + GROWS * np.maximum(given, 0.0) + pressed + passed
-        most[blown] = np.maximum(pressed, friction * pull)[blown]
-        # What begins to be pressed has not been braked yet.
-        given = np.where(given >= 0.0, np.maximum(given, friction * pull), given) + pressed
+        own, passed = (friction * ratio * part[each] for part in (pushes, self._passed(pushes)))
+        most = most[far] + GROWS * np.maximum(given, 0.0) + passed
+        most[blown] = np.maximum(own, friction * pull)[blown]
+        # At least that of a body that lies: of what has just been in the air, nothing is known.
+        given = np.maximum(given, friction * pull)
         given = np.where(blown | (passed > 0.0), most, given)
         part = np.minimum(1.0, most / size[far])
         data.efc_aref[rows] -= friction * np.maximum(part * size[far] - given, 0.0)
