@@ -206,3 +206,9 @@ def test_a_refusal_leaves_no_file(tmp_path: Path, capsys, arguments: list[str], 
     assert cli.main(["tetmesh", str(file), str(tmp_path / "out.glb")]) == 1
     assert cli.main(["tetmesh", str(tmp_path / "none.usda"), str(out)]) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["in.usda"]
+
+
+def test_a_mesh_without_faces_is_refused_with_any_number_of_cells() -> None:
+    points, triangles = np.zeros((3, 3)), np.zeros((0, 3), int)
+    with pytest.raises(InputError, match="no faces"):
+        tet_lattice.fill(points, triangles, tet_lattice.cell_of(points, triangles, 8))

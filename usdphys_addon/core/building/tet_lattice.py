@@ -73,7 +73,10 @@ def open_edges(triangles: Ints) -> int:
 
 
 def cell_of(points: Floats, triangles: Ints, across: int) -> float:
-    """The size of a cell of which so many are along the longest side of a mesh."""
+    """The size of a cell of which so many are along the longest side of a mesh; any for one without faces, which `fill`
+    refuses."""
+    if not len(triangles):
+        return 1.0 / across
     return float(np.ptp(points[np.unique(triangles)], axis=0).max()) / across
 
 
