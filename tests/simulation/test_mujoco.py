@@ -646,3 +646,10 @@ def test_a_body_whose_centre_of_mass_is_beyond_all_shapes_is_simulated() -> None
     )
     run(world, 0.1)
     assert np.isfinite(world.positions).all()
+
+
+@needs_mujoco
+def test_a_body_that_turns_and_whose_moments_of_inertia_are_no_numbers_ends_no_simulation() -> None:
+    file = File(METERS)
+    huge = file.body("Huge", inertia=(math.inf, math.inf, math.inf), spin=(0, 0, 90), velocity=(1, 0, 0))
+    run(world_of(file.add(huge), engine="mujoco"), 0.1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import math
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
@@ -627,7 +628,8 @@ class MujocoScene(WithPreviewShapes):
             for number, both, weight in wanted[tree]:
                 straight, turning = np.zeros((3, self.model.nv)), np.zeros((3, self.model.nv))
                 mujoco.mj_jacBodyCom(self.model, self.data, straight, turning, number)
-                heavy, around = math.sqrt(weight.mass), math.sqrt(max(weight.moments))
+                # Moments of what is larger than all numbers have none.
+                heavy, around = math.sqrt(weight.mass), math.sqrt(min(max(weight.moments), sys.float_info.max))
                 left += [heavy * straight[:, dofs], around * turning[:, dofs]]
                 right += [heavy * both[:3], around * both[3:]]
             self.data.qvel[dofs] = np.linalg.lstsq(np.concatenate(left), np.concatenate(right), rcond=None)[0]
