@@ -303,9 +303,12 @@ def _untold_check(model: PhysicsModel, engine: str, probes: Sequence[joints.Prob
         opinions.cause_alone(model, Opinion(probe.facts.path, *place)) for probe in probes
         for words in terms[probe.facts.path] if (place := joints.said_at(probe.facts.prim, words)) is not None
     )  # fmt: skip
-    more = f" and {counted(len(probes) - 1, 'other joint')} do" if len(probes) > 1 else " does"
-    listed = ", ".join(dict.fromkeys(words for each in terms.values() for words in each))
-    message = f"{first.prim.display}{more} not move in {name} as the numbers say: {name} is not told of {listed}."
+    joint, lost = first.prim.display, ", ".join(dict.fromkeys(words for each in terms.values() for words in each))
+    if len(probes) > 1:
+        others = counted(len(probes) - 1, "other joint")
+        message = f"{joint} and {others} do not move in {name} as the numbers say: {name} is not told of {lost}."
+    else:
+        message = f"{joint} does not move in {name} as the numbers say: {name} is not told of {lost}."
     data = {"engine": engine, "untold": terms}
     fix = f"Do without it, or choose an engine that has it: {name} does not."
     return Check("joints", "untold", "differs", message, first.path, causes, fix, data)
