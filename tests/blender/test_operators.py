@@ -191,7 +191,7 @@ WITHOUT_UNDO = {
     "body_preset_add", "drive_preset_add", "joint_preset_add", "manual", "report_bug", "batch_convert_folder",
     "export_collections", "vary", "choose_variation", "compare_source", "drop_variations", "edit_generated",
     "find_setting", "library_add", "library_remove", "preview_play_selected", "prove", "share_report", "why",
-    "preview_show_kept", "export_alembic", "find_cause",
+    "preview_show_kept", "export_alembic", "find_cause", "go_to_frame",
 }  # fmt: skip
 OPERATORS = [cls for cls in operators.CLASSES if issubclass(cls, bpy.types.Operator)]
 
