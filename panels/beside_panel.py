@@ -15,7 +15,7 @@ from ..usdphys_addon.playback import beside
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.simulation.engine import solvers
 from ..usdphys_addon.viewport import overlay_settings
-from ..usdphys_addon.viewport.wrapped_text import draw_text
+from ..usdphys_addon.viewport.wrapped_text import draw_rest, draw_text
 from . import fitting
 from .places import Sidebar
 
@@ -73,8 +73,7 @@ def _draw_twins(layout: Any, session: Any) -> None:
         name = session.shown.names[split.row]
         if name:
             row.operator("usdphys.why", text="", icon="QUESTION").name = name
-    if len(partings) > MAX_PARTINGS:
-        column.label(text=tr(phrase("and {count} more", count=len(partings) - MAX_PARTINGS)))
+    draw_rest(column, len(partings), MAX_PARTINGS)
     fitting.button(layout, "usdphys.why", "QUESTION")
     row = beside_operators.asked(session)
     if row is not None:
@@ -127,8 +126,7 @@ class USDPHYS_PT_prove(Sidebar, bpy.types.Panel):
             if check.name:
                 select = row.operator("usdphys.check_select", text="", icon="RESTRICT_SELECT_OFF")
                 select.kind, select.name = "object", check.name
-        if len(proof.checks) > MAX_CHECKS:
-            column.label(text=tr(phrase("and {count} more", count=len(proof.checks) - MAX_CHECKS)))
+        draw_rest(column, len(proof.checks), MAX_CHECKS)
 
 
 CLASSES = (USDPHYS_PT_beside, USDPHYS_PT_prove)

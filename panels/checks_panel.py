@@ -8,11 +8,9 @@ from typing import Any
 import bpy
 from bpy.types import Context, UILayout
 
-from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.checks import live as checks
 from ..usdphys_addon.checks import report
-from ..usdphys_addon.core.words import phrase
-from ..usdphys_addon.viewport.wrapped_text import draw_text
+from ..usdphys_addon.viewport.wrapped_text import draw_rest, draw_text
 from . import fitting
 from .places import Sidebar
 
@@ -55,8 +53,7 @@ class USDPHYS_PT_checks(Sidebar, bpy.types.Panel):
         column = layout.column(align=True)
         for issue in report.issues[:MAX_ROWS]:
             _draw_issue(column, issue)
-        if len(report.issues) > MAX_ROWS:
-            column.label(text=tr(phrase("and {count} more", count=len(report.issues) - MAX_ROWS)))
+        draw_rest(column, len(report.issues), MAX_ROWS)
 
 
 def _draw_issue(column: UILayout, issue: report.FoundIssue) -> None:

@@ -15,7 +15,7 @@ from ..usdphys_addon.core.words import Phrase, phrase
 from ..usdphys_addon.playback import clock_choice, ghosts
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.simulation.engine import ENGINES
-from ..usdphys_addon.viewport.wrapped_text import draw_text
+from ..usdphys_addon.viewport.wrapped_text import draw_rest, draw_text
 from . import fitting
 from .checks_panel import ICONS
 from .places import Sidebar
@@ -136,8 +136,7 @@ class USDPHYS_PT_preview_state(Sidebar, bpy.types.Panel):
         # The last ones, as those before were seen.
         for label, event in broken[-MAX_ROWS:]:
             draw_text(column, phrase("{joint}: {event}", joint=label, event=load_plot.break_text(event)), "UNLINKED")
-        if len(broken) > MAX_ROWS:
-            column.label(text=tr(phrase("and {count} more", count=len(broken) - MAX_ROWS)))
+        draw_rest(column, len(broken), MAX_ROWS)
         for text in session.warnings:
             draw_text(column, text, "ERROR")
 
@@ -153,8 +152,7 @@ def _draw_breaks(column: UILayout, events: Any) -> None:
         else:
             text = phrase("Frame {frame}: {number} joints break", frame=frame, number=len(labels))
         column.operator("usdphys.go_to_frame", text=tr(text), icon="UNLINKED").frame = frame
-    if len(rows) > MAX_ROWS:
-        column.label(text=tr(phrase("and {count} more", count=len(rows) - MAX_ROWS)))
+    draw_rest(column, len(rows), MAX_ROWS)
 
 
 def _readout(column: UILayout, name: str, value: str) -> None:
@@ -202,8 +200,7 @@ class USDPHYS_PT_preview_notices(Sidebar, bpy.types.Panel):
             times = f"{number} \N{MULTIPLICATION SIGN} " if number > 1 else ""
             draw_text(column, times + tr(notice.short), ICONS[notice.severity])
             draw_text(column, notice.fix, "FORWARD")
-        if len(notices) > MAX_ROWS:
-            layout.label(text=tr(phrase("and {count} more", count=len(notices) - MAX_ROWS)))
+        draw_rest(layout, len(notices), MAX_ROWS)
 
 
 class USDPHYS_PT_preview_aims(Sidebar, bpy.types.Panel):

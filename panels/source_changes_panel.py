@@ -10,7 +10,7 @@ from ..usdphys_addon.bridge import source_report
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.system.files import USD_SUFFIXES
-from ..usdphys_addon.viewport.wrapped_text import draw_text
+from ..usdphys_addon.viewport.wrapped_text import draw_rest, draw_text
 from . import fitting
 from .places import Sidebar
 
@@ -47,8 +47,7 @@ class USDPHYS_PT_source_changes(Sidebar, bpy.types.Panel):
         column = layout.column(align=True)
         for change in report.changes[:MAX_ROWS]:
             _draw_change(column, change, is_here=change.label in context.view_layer.objects)
-        if len(report.changes) > MAX_ROWS:
-            column.label(text=tr(phrase("and {count} more", count=len(report.changes) - MAX_ROWS)))
+        draw_rest(column, len(report.changes), MAX_ROWS)
 
 
 def _draw_change(column: UILayout, change: source_report.SourceChange, *, is_here: bool) -> None:

@@ -168,7 +168,7 @@ def _figure() -> None:
 
 
 #: (kind, size and place of the part, those of what holds it), m; places are beside each other along X.
-_PARTS = (
+PARTS = (
     ("DOOR", (1.0, 0.1, 1.6), (0.6, 0.0, 1.0), (0.2, 1.0, 2.0), (0.0, 0.0, 1.0)),
     ("DRAWER", (0.8, 0.5, 0.3), (0.0, -0.4, 0.5), (1.0, 0.1, 1.0), (0.0, 0.3, 0.5)),
     ("LID", (1.0, 0.8, 0.1), (0.0, 0.0, 1.06), (1.0, 0.8, 1.0), (0.0, 0.0, 0.5)),
@@ -180,7 +180,7 @@ _PARTS = (
 
 def _doors(*, articulation: bool = False) -> None:
     """One of each mechanism of two parts, a wheel and a conveyor."""
-    for number, (kind, size, place, base, foot) in enumerate(_PARTS):
+    for number, (kind, size, place, base, foot) in enumerate(PARTS):
         x, y = -8.0 + 2.5 * number, 12.0
         part = _box(kind.title(), (x + place[0], y + place[1], place[2]), size)
         select(part, _box(f"{kind.title()} Base", (x + foot[0], y + foot[1], foot[2]), base))

@@ -358,22 +358,14 @@ def ragdoll(make: Maker) -> Case:
     return Case("ragdoll", told(size=size, **settings))
 
 
-#: (kind, size and place of the part, those of what holds it), m.
-PARTS = (
-    ("door", (1.0, 0.1, 1.6), (0.6, 0.0, 1.0), (0.2, 1.0, 2.0), (0.0, 0.0, 1.0)),
-    ("drawer", (0.8, 0.5, 0.3), (0.0, -0.4, 0.5), (1.0, 0.1, 1.0), (0.0, 0.3, 0.5)),
-    ("lid", (1.0, 0.8, 0.1), (0.0, 0.0, 1.06), (1.0, 0.8, 1.0), (0.0, 0.0, 0.5)),
-    ("lever", (0.1, 0.1, 0.8), (0.0, 0.0, 1.42), (0.5, 0.5, 1.0), (0.0, 0.0, 0.5)),
-    ("button", (0.3, 0.3, 0.1), (0.0, 0.0, 1.06), (0.5, 0.5, 1.0), (0.0, 0.0, 0.5)),
-    ("turntable", (1.0, 1.0, 0.1), (0.0, 0.0, 1.06), (0.5, 0.5, 1.0), (0.0, 0.0, 0.5)),
-)  # fmt: skip
-
-
 def mechanism(make: Maker) -> Case:
     """A mechanism of two parts, of any size; the parts are up to a third larger or smaller than each other."""
+    from demo_generators import PARTS
+
     from usdphys_addon import api
 
     kind, size, place, base, foot = PARTS[make.count(0, len(PARTS) - 1)]
+    kind = kind.lower()
     grown = make.number(0.1, 5.0)
     size = tuple(grown * each * make.share(0.85, 1.0) for each in size)
     part = make.box("Part", [grown * each for each in place], size)

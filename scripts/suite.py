@@ -2,9 +2,9 @@
 
 `suite.py [-j N] SUITE...` with check, core, blender, package, ui, docs, site; quick: the fast tests of core and, in one
 Blender, of blender; stranger: every suite as it is for who has no files of others. Up to N runs, by default as many as
-there are processors, go on side by side; each is a process of its own, whose output is printed whole when it ends, and
-kept in build/log. `suite.py report STATUS` prints the sum of all that ran, and counts one failure when STATUS is not 0
-but no report says why.
+there are processors, go on side by side, and one more beside the window tests, which often wait; each is a process of
+its own, whose output is printed whole when it ends, and kept in build/log. `suite.py report STATUS` prints the sum of
+all that ran, and counts one failure when STATUS is not 0 but no report says why.
 A run that crashes, hangs, or collects nothing counts as one failure.
 """
 

@@ -52,6 +52,21 @@ class Surface:
 # --------------------------------------------------------------------------- primitives
 
 
+def bounding_box(points: Points, thin: float = 0.0) -> tuple[Points, Points]:
+    """(middle (3,), half sizes (3,)) of the box along the axes around points (n, 3).
+
+    thin: the least size, as a part of the largest one.
+    """
+    low, high = points.min(axis=0), points.max(axis=0)
+    return (low + high) / 2.0, np.maximum((high - low) / 2.0, thin * float((high - low).max()) / 2.0)
+
+
+def bounding_ball(points: Points) -> tuple[Points, float]:
+    """(middle (3,), radius) of the ball around points (n, 3), about the middle of their box."""
+    middle, _ = bounding_box(points)
+    return middle, float(np.linalg.norm(points - middle, axis=1).max())
+
+
 def volume(shape: Primitive) -> float:
     """Volume of a primitive."""
     if shape.kind is usd_geom.Cube:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import frames, gprims
-from ..core.fitting import Surface
+from ..core.fitting import Surface, bounding_ball, bounding_box
 from ..core.frames import Matrix
 from ..core.mass import taper_of
 from ..core.model import Mesh, Prim, SpherePoints
@@ -157,13 +157,11 @@ def _bounds(points: Matrix, approximation: str) -> list[_Form]:
     """The box or ball around points (n, 3)."""
     if not len(points) or not np.isfinite(points).all() or not np.ptp(points):
         return []
-    low, high = points.min(axis=0), points.max(axis=0)
-    place = frames.transform((low + high) / 2.0)
     if approximation == "boundingSphere":
-        radius = float(np.linalg.norm(points - place[:3, 3], axis=1).max())
-        return [("sphere", [radius], place, None, None)]
-    half = np.maximum((high - low) / 2.0, THIN * float((high - low).max()) / 2.0)
-    return [("box", half.tolist(), place, None, None)]
+        middle, radius = bounding_ball(points)
+        return [("sphere", [radius], frames.transform(middle), None, None)]
+    middle, half = bounding_box(points, THIN)
+    return [("box", half.tolist(), frames.transform(middle), None, None)]
 
 
 def _joint(facts: JointFacts, rows: Mapping[str, int], setup: Setup, made: Matter) -> dict[str, Any]:

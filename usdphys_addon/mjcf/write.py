@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import collision_groups, frames, gprims, joint_settings, mass, paths
+from ..core import collision_groups, fitting, frames, gprims, joint_settings, mass, paths
 from ..core.errors import InputError
 from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.schemas import usd_geom, usd_physics
@@ -565,8 +565,7 @@ class _Writer:
         if word == "boundingCube":
             return [(f'type="box" size="{_row((high - low) / 2)}"', pose @ frames.transform((high + low) / 2))]
         if word == "boundingSphere":
-            middle = (low + high) / 2
-            radius = float(np.linalg.norm(points - middle, axis=1).max())
+            middle, radius = fitting.bounding_ball(points)
             return [(f'type="sphere" size="{_row([radius])}"', pose @ frames.transform(middle))]
         if word not in ("convexHull", "convexDecomposition") and (grid := self.height_field(prim, geometry, points)):
             words, place = grid

@@ -724,11 +724,11 @@ def engine_checks(
 
 def _untold(model: PhysicsModel, first: Parting, motion: Motion) -> tuple[Cause, ...]:
     """What an engine says that it is not told of the joints of the body that leaves first, and of what hangs on it."""
-    limited = {notice.path for notice in motion.notices if notice.code == "EngineLimits"}
+    limited = motion.limits()
     part = next((part for part in subject_of(model).parts if first.body in part.bodies), None)
     found = [
         Opinion(facts.path, *place) for facts in (part.joints if part is not None else ()) if facts.path in limited
-        for words in bench.UNKNOWN if (place := bench.said_at(facts.prim, words)) is not None
+        for place in bench.said_beyond(facts.prim).values()
     ]  # fmt: skip
     return tuple(opinions.cause_alone(model, one) for one in found[:MOST_CAUSES])
 

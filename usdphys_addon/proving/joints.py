@@ -684,3 +684,8 @@ def said_at(prim: Prim, words: str) -> tuple[str, str] | None:
             if split_applied(name)[0] == base and getattr(value, field, None) is not None:
                 return name, field
     return None
+
+
+def said_beyond(prim: Prim) -> dict[str, tuple[str, str]]:
+    """Where a joint says what only simulators have words for, see `said_at`, by the words of UNKNOWN."""
+    return {words: place for words in UNKNOWN if (place := said_at(prim, words)) is not None}

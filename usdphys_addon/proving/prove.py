@@ -243,7 +243,7 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
                 yield Check("joints", experiment, "skipped", f"{engine}: {motion.problem}")
                 continue
             wrong: dict[str, list[tuple[joints.Probe, joints.Outcome]]] = {}
-            limited = {notice.path for notice in motion.notices if notice.code == "EngineLimits"}
+            limited = motion.limits()
             for probe in own:
                 if probe.path not in motion.paths:
                     yield Check("joints", experiment, "skipped", f"{engine} reports nothing of {probe.facts.path}.")
@@ -252,7 +252,7 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
                 outcome = joints.judged(probe, experiment, engine, model, motion)
                 if not outcome.is_kept and probe.joint in limited:
                     untold[probe.facts.path] = probe
-                    outcome = replace(outcome, lost=joints.joined_by(_unknown(probe)))
+                    outcome = replace(outcome, lost=joints.joined_by(list(joints.said_beyond(probe.facts.prim))))
                 elif not outcome.is_kept:
                     wrong.setdefault(outcome.lost, []).append((probe, outcome))
                 proof.outcomes.append(outcome)
@@ -290,26 +290,20 @@ def _bench_motions(
         yield experiment, simulated(model, seconds, engine=engine) if budget.has(share) else None
 
 
-def _unknown(probe: joints.Probe) -> list[str]:
-    """Words for what a joint says that only simulators have words for."""
-    return [words for words in joints.UNKNOWN if joints.said_at(probe.facts.prim, words) is not None]
-
-
 def _untold_check(model: PhysicsModel, engine: str, probes: Sequence[joints.Probe]) -> Check:
     """Of joints that an engine moves otherwise, because it is not told all of them."""
     name, first = ENGINES[engine].name, probes[0].facts
-    terms = {probe.facts.path: _unknown(probe) for probe in probes}
+    said = {probe.facts.path: joints.said_beyond(probe.facts.prim) for probe in probes}
     causes = tuple(
-        opinions.cause_alone(model, Opinion(probe.facts.path, *place)) for probe in probes
-        for words in terms[probe.facts.path] if (place := joints.said_at(probe.facts.prim, words)) is not None
+        opinions.cause_alone(model, Opinion(path, *place)) for path, own in said.items() for place in own.values()
     )  # fmt: skip
-    joint, lost = first.prim.display, ", ".join(dict.fromkeys(words for each in terms.values() for words in each))
+    joint, lost = first.prim.display, ", ".join(dict.fromkeys(words for own in said.values() for words in own))
     if len(probes) > 1:
         others = counted(len(probes) - 1, "other joint")
         message = f"{joint} and {others} do not move in {name} as the numbers say: {name} is not told of {lost}."
     else:
         message = f"{joint} does not move in {name} as the numbers say: {name} is not told of {lost}."
-    data = {"engine": engine, "untold": terms}
+    data = {"engine": engine, "untold": {path: list(own) for path, own in said.items()}}
     fix = f"Do without it, or choose an engine that has it: {name} does not."
     return Check("joints", "untold", "differs", message, first.path, causes, fix, data)
 

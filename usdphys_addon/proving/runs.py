@@ -87,6 +87,10 @@ class Motion:
     problem: str = ""
     memo: dict[str, Any] = field(default_factory=dict, compare=False)
 
+    def limits(self) -> dict[str, str]:
+        """What its engine says that it cannot do, by the path of a prim."""
+        return {notice.path: notice.message for notice in self.notices if notice.code == "EngineLimits"}
+
     def pose(self, path: str, frame: int) -> Matrix:
         """(4, 4) of a body at a frame."""
         row = self.paths.index(path)

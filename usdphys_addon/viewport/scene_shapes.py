@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import frames, gprims, hull, joint_kinds, mass, paths, schema
+from ..core import fitting, frames, gprims, hull, joint_kinds, mass, paths, schema
 from ..core.errors import MissingDependencyError
 from ..core.frames import Matrix
 from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
@@ -224,8 +224,8 @@ def _mesh_lines(prim: Prim, geometry: Mesh, rotation: Matrix, stretch: Matrix, a
         size = _solved_box(prim, geometry, rotation)
         return draw_data.joined(draw_data.box(high - low if size is None else size) + (low + high) / 2.0)
     if approximation == "boundingSphere":
-        middle = (low + high) / 2.0
-        return draw_data.joined(draw_data.sphere(float(np.linalg.norm(points - middle, axis=1).max())) + middle)
+        middle, radius = fitting.bounding_ball(points)
+        return draw_data.joined(draw_data.sphere(radius) + middle)
     if approximation == "none":
         return draw_data.mesh_edges(points, geometry.triangles)
     parts = list(_solved(prim, geometry, rotation))

@@ -11,6 +11,7 @@ import bpy
 from bpy.types import UILayout
 
 from ..bridge.language import tr
+from ..core.words import phrase
 
 #: Characters per line without a region, and in the panel of an operation, whose width a draw does not know; pixels of
 #: margins and icon, and of a character.
@@ -30,6 +31,12 @@ def draw_text(layout: UILayout, text: str, icon: str, taken: int = 0, length: in
     whole = re.sub(r" (?=[:;!?»])", "\N{NO-BREAK SPACE}", tr(text))
     for number, line in enumerate(textwrap.wrap(whole, length or _line_length(taken))):
         layout.label(text=line, translate=False, icon="BLANK1" if number and icon != "NONE" else icon)
+
+
+def draw_rest(layout: UILayout, count: int, drawn: int) -> None:
+    """Say how many rows of a list are not drawn. count: of all. drawn: so many at most are."""
+    if count > drawn:
+        layout.label(text=tr(phrase("and {count} more", count=count - drawn)))
 
 
 def _line_length(taken: int) -> int:

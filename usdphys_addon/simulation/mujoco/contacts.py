@@ -105,11 +105,9 @@ class Contacts:
             self.struck[:] = False
             self.struck[trees[trees >= 0]] = True
 
-    def _are_led(self, pairs: Any) -> NDArray[np.bool_]:
-        """(n,): True where one of two shapes is of a body that others lead."""
-        scene = self.scene
-        led = scene.ids[[scene.rows[path] for path in scene.led]]
-        return np.asarray(np.isin(scene.model.geom_bodyid[pairs], led).any(axis=1))
+    def _led(self) -> NDArray[Any]:
+        """Numbers of the bodies that others lead."""
+        return self.scene.ids[[self.scene.rows[path] for path in self.scene.led]]
 
     def _brake(self, slip: Floats, normal: Floats, pushes: Floats) -> None:
         """Ask friction for no more than it can give. slip, normal (n, 3); pushes (n,): m/s2, of blows, else 0.
@@ -172,7 +170,7 @@ class Contacts:
         model, data = scene.model, scene.data
         change, result = np.zeros(model.nv), np.zeros(data.nefc)
         if scene.led:
-            led = scene.ids[[scene.rows[path] for path in scene.led]]
+            led = self._led()
             dofs = model.body_dofadr[led][:, None] + np.arange(6)
             matter = np.hstack([np.repeat(model.body_mass[led][:, None], 3, axis=1), model.body_inertia[led]])
             change[dofs] = data.qfrc_applied[dofs] / matter
@@ -269,7 +267,7 @@ class Contacts:
         fastest = np.linalg.norm(spins, axis=2).max(axis=1)
         riding = np.linalg.norm(spins[:, 0] - spins[:, 1], axis=1) < AS_ONE * fastest
         if scene.led:
-            riding |= self._are_led(pairs)
+            riding |= np.isin(bodies, self._led()).any(axis=1)
         numbers = np.flatnonzero(riding & (contact.dim >= 3) & (fastest > 0.0))
         if not len(numbers):
             return None

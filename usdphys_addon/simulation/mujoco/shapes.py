@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from ...core import frames, gprims
 from ...core.errors import InputError, MissingDependencyError
-from ...core.fitting import Surface
+from ...core.fitting import Surface, bounding_ball, bounding_box, hull
 from ...core.frames import Matrix
-from ...core.hull import convex_hull
 from ...core.mass import taper_of
 from ...core.model import Mesh, Prim, SpherePoints
 from ...core.schemas import usd_geom, usd_physics
@@ -142,17 +141,16 @@ def _mesh(prim: Prim, geometry: Mesh, rotation: Matrix, stretch: Matrix, notices
     api = prim.get(usd_physics.MeshCollisionAPI)
     approximation = "none" if api is None else api.resolved("approximation")
     points = np.asarray(geometry.points, float) @ stretch.T
-    low, high = points.min(axis=0), points.max(axis=0)
-    if float((high - low).max()) == 0.0:
+    middle, half = bounding_box(points, THIN)
+    if not half.any():
         notices.add("MeshUnusable", prim, f"{prim.display} does not collide: all its points are in one place.")
         return []
-    middle = frames.transform((low + high) / 2.0, np.eye(3))
     if approximation == "boundingCube":
-        x, y, z = np.maximum((high - low) / 2.0, THIN * float((high - low).max()) / 2.0).tolist()
-        return [Shape(_TYPES.mjGEOM_BOX, (x, y, z), middle)]
+        x, y, z = half.tolist()
+        return [Shape(_TYPES.mjGEOM_BOX, (x, y, z), frames.transform(middle, np.eye(3)))]
     if approximation == "boundingSphere":
-        radius = float(np.linalg.norm(points - middle[:3, 3], axis=1).max())
-        return [Shape(_TYPES.mjGEOM_SPHERE, (radius, 0.0, 0.0), middle)]
+        middle, radius = bounding_ball(points)
+        return [Shape(_TYPES.mjGEOM_SPHERE, (radius, 0.0, 0.0), frames.transform(middle, np.eye(3)))]
     if approximation in _BY_PARTS:
         found = _parts(prim, geometry, rotation, points, notices, moves, approximation)
         if found:
@@ -197,14 +195,8 @@ def _parts(
 
 def _is_convex(points: Points, triangles: NDArray[np.int64]) -> bool:
     """Whether triangles (m, 3) enclose what the hull of their points (n, 3) does."""
-    if _thickness(points) <= FLAT:
-        return False
-    away = points - points.mean(axis=0)
-    hull = convex_hull(away)
-    if hull is None:
-        return False
-    own, whole = (abs(float(np.linalg.det(away[corners]).sum())) for corners in (triangles, hull))
-    return abs(own - whole) < SAME_VOLUME * whole
+    whole = hull(points) if _thickness(points) > FLAT else None
+    return whole is not None and abs(Surface(points, triangles).volume - whole.volume) < SAME_VOLUME * whole.volume
 
 
 def _thickness(points: Points) -> float:

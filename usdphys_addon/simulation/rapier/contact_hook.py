@@ -149,7 +149,9 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         self.ledges = Ledges()
         #: Bodies whose contacts are looked at for how they slide and bounce.
         self._sliding: set[Any] = set(wheels)
+        #: m/s2, and the direction against it; 0 without.
         self._gravity: _Vector = (0.0, 0.0, 0.0)
+        self._up = np.zeros(3)
         #: s: the step of the solver, and the smallest part of it.
         self._step = self._small_step = 1.0
         self._sides: dict[Any, _Side] = {}
@@ -191,6 +193,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         if self._sliding:
             parameters = physics.integration_parameters
             self._gravity = physics.gravity.to_tuple()
+            self._up = -np.array(self._gravity) / max(math.hypot(*self._gravity), 1e-12)
             self._step = parameters.dt
             self._small_step = parameters.dt / parameters.num_solver_iterations
 
@@ -275,11 +278,10 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         points = [(each.point.to_tuple(), each.point2.to_tuple()) for each in contacts]
         if not is_first:
             points = [pair[::-1] for pair in points]
-        pull = np.array(self._gravity)
         rider = Rider(
             middle=np.array(ctx.bodies[body].center_of_mass.to_tuple()), size=self._body(body)[1],
             is_ball=self._is_of(ctx, handle, _is_ball), has_rim=self._is_of(ctx, handle, _has_rim),
-            groups=ctx.colliders[handle].collision_groups, up=-pull / max(float(np.sqrt(pull @ pull)), 1e-12),
+            groups=ctx.colliders[handle].collision_groups, up=self._up,
         )  # fmt: skip
         normal = np.array(ctx.normal.to_tuple())
         if self.ledges.is_one(ctx, rider, points, normal if is_first else -normal):

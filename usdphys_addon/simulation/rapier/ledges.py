@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from rapier3d import Collider, PhysicsWorld, Point3, QueryFilter, Ray, RigidBody, Vec3
 
-#: Relative to the size of a body: how far from a point its surroundings are looked at, and of a round body.
+#: Relative to the size of a body: how far from a point its surroundings are looked at, and of one that may roll.
 NEAR, NEAR_ROUND = 2e-3, 1e-2
-#: Sine of the angle from which a normal is not that of the surface: of two flat bodies, and of a round one.
+#: Sine of the angle from which a normal is not that of the surface, and for a ball.
 TILT, TILT_ROUND = 0.1, 0.02
 #: Relative to the size of a body: how deep it has sunk in. Cosine up to which a normal is that of a floor.
 DEEP, STEEP = 0.01, 0.5
@@ -43,6 +43,11 @@ class Rider(NamedTuple):
     groups: Any
     up: _Floats
 
+    @property
+    def near(self) -> float:
+        """How far from a point its surroundings are looked at, m."""
+        return (NEAR_ROUND if self.is_ball or self.has_rim else NEAR) * self.size
+
 
 class Ledges:
     """Which contacts are at edges of static colliders beyond which other ones go on."""
@@ -66,26 +71,25 @@ class Ledges:
         """
         if self._around is None:
             self._around = _copied(ctx, self.statics)
-        near = (NEAR_ROUND if rider.is_ball or rider.has_rim else NEAR) * rider.size
-        return not any(self._is_open(rider, np.array(point), np.array(own), normal, near) for point, own in points)
+        return not any(self._is_open(rider, np.array(point), np.array(own), normal) for point, own in points)
 
-    def _is_open(self, rider: Rider, point: _Floats, own: _Floats, normal: _Floats, near: float) -> bool:
+    def _is_open(self, rider: Rider, point: _Floats, own: _Floats, normal: _Floats) -> bool:
         """Whether a point can be touched by one of the other body."""
         gap = float((own - point) @ normal)
         # What has sunk in is held in any case.
         if gap < -DEEP * rider.size and float(normal @ rider.up) > STEEP:
             return True
-        if gap > near and self._is_hidden(rider, point, own, near):
+        if gap > rider.near and self._is_hidden(rider, point, own):
             return False
-        away = self._nearest(rider, point, normal, near)
+        away = self._nearest(rider, point, normal)
         if away is None:  # the point is on nothing that is known here
             return True
-        return _is_along(away, rider, point, normal, near) or self._is_foot(rider, point, normal, near)
+        return _is_along(away, rider, point, normal) or self._is_foot(rider, point, normal)
 
-    def _is_hidden(self, rider: Rider, point: _Floats, own: _Floats, near: float) -> bool:
+    def _is_hidden(self, rider: Rider, point: _Floats, own: _Floats) -> bool:
         """Whether there is a surface between a point and the one of the other body that would come to it."""
         assert self._around is not None
-        inwards = rider.middle - own
+        near, inwards = rider.near, rider.middle - own
         start = own + inwards * min(2.0 * near / max(float(np.sqrt(inwards @ inwards)), near), 1.0)
         way = point - start
         length = float(np.sqrt(way @ way))
@@ -93,29 +97,29 @@ class Ledges:
         hit = self._around.query_pipeline.cast_ray(ray, length, True, QueryFilter().groups(rider.groups))
         return hit is not None and hit[1] < length - near
 
-    def _is_foot(self, rider: Rider, point: _Floats, normal: _Floats, near: float) -> bool:
+    def _is_foot(self, rider: Rider, point: _Floats, normal: _Floats) -> bool:
         """Whether a point is at the foot of a wall: there the floor goes on, but the wall does, too."""
         up = rider.middle - point
         up -= normal * (up @ normal)
         length = float(np.sqrt(up @ up))
-        if length <= near:
+        if length <= rider.near:
             return False
-        higher = point + up * (2.0 * near / length)
-        away = self._nearest(rider, higher, normal, near)
-        return away is not None and _is_along(away, rider, higher, normal, near)
+        higher = point + up * (2.0 * rider.near / length)
+        away = self._nearest(rider, higher, normal)
+        return away is not None and _is_along(away, rider, higher, normal)
 
-    def _nearest(self, rider: Rider, point: _Floats, normal: _Floats, near: float) -> _Floats | None:
+    def _nearest(self, rider: Rider, point: _Floats, normal: _Floats) -> _Floats | None:
         """From a point (3,) to what is static and nearest to a place before it, m; None if nothing is near."""
         assert self._around is not None
-        end = Point3(*(point + near * normal).tolist())
+        end = Point3(*(point + rider.near * normal).tolist())
         wanted = QueryFilter().groups(rider.groups)
-        found = self._around.query_pipeline.project_point(end, False, wanted, 2.0 * near)
+        found = self._around.query_pipeline.project_point(end, False, wanted, 2.0 * rider.near)
         return None if found is None else np.array(found[1].point.to_tuple()) - point
 
 
-def _is_along(away: _Floats, rider: Rider, point: _Floats, normal: _Floats, near: float) -> bool:
+def _is_along(away: _Floats, rider: Rider, point: _Floats, normal: _Floats) -> bool:
     """Whether what is nearest to a place before a point is the point itself, so that the normal there is this one."""
-    along = float(away @ normal)
+    near, along = rider.near, float(away @ normal)
     aside = away - along * normal
     rounding = ROUNDING * float(np.abs(point).max())
     tilt = TILT_ROUND if rider.is_ball else TILT

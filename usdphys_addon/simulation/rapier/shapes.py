@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rapier3d import SharedShape, TriMeshFlags
 
 from ...core import frames, gprims, mass
+from ...core.fitting import bounding_ball
 from ...core.frames import Matrix
 from ...core.model import Mesh, Prim, SpherePoints
 from ...core.schemas import usd_geom, usd_physics
@@ -257,8 +258,7 @@ def _of_mesh(geometry: Mesh, stretch: Matrix, approximation: str, moves: bool) -
         half = np.maximum((high - low) / 2.0, THIN * extent / 2.0 if is_flat else 0.0)
         return (SharedShape.cuboid(*_positive(*half.tolist())), (low + high) / 2.0, None), is_flat
     if approximation == "boundingSphere":
-        middle = (low + high) / 2.0
-        radius = float(np.linalg.norm(points - middle, axis=1).max())
+        middle, radius = bounding_ball(points)
         return (SharedShape.ball(*_positive(radius)), middle, None), False
     mesh = Mesh(points, triangles, mesh.derived)
     yield 0.0
@@ -435,10 +435,11 @@ def _parts(moves: bool, mesh: Mesh) -> Steps[Placed | None]:
     for place, each in compound.shapes():
         piece = each.as_convex_polyhedron()
         corners = None if piece is None else np.asarray(piece.points, float)
-        placed = None if corners is None else _convex(corners, moves)
-        # Triangles cannot be a part of parts.
-        if placed is not None and placed[0].as_trimesh() is not None and corners is not None:
-            placed = rounding.hull(corners)
+        placed = None
+        if corners is not None:
+            placed = _convex(corners, moves)
+            # Triangles cannot be a part of parts.
+            placed = placed if placed[0].as_trimesh() is None else rounding.hull(corners)
         shape, center, turn = (each, None, None) if placed is None else placed
         if center is not None:
             place = place * isometry(frames.transform(center, turn))
