@@ -461,7 +461,7 @@ def test_a_pipe_in_place_of_a_texture_is_refused_before_blender_waits_for_it(pip
         importable.check(usd_read.open_stage(file), file)
 
 
-@pytest.mark.parametrize("rate", ["0", "inf", "nan"])
+@pytest.mark.parametrize("rate", ["0", "inf", "nan", "1e-310", "1e-150"])
 @pytest.mark.parametrize("above", ["subLayers = [@./low.usda@]", "timeCodesPerSecond = {rate}"])
 def test_animation_without_a_rate_is_refused_before_usd_looks_for_its_times_without_end(
     tmp_path: Path, above: str, rate: str

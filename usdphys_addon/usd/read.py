@@ -37,6 +37,8 @@ from .opinions import PHYSICS_BINDING, Opinions, PrimKind
 _Answer = TypeVar("_Answer")
 #: Largest depth of prims: USD's own time for a prim grows with its depth.
 _MOST_LEVELS = 1000
+#: Time codes per second whose ratios are numbers, scaled by offsets of references, too.
+_COUNTABLE_RATES = (1e-9, 1e15)
 _UNITS = {"metersPerUnit": UsdGeom.GetStageMetersPerUnit, "kilogramsPerUnit": UsdPhysics.GetStageKilogramsPerUnit}
 #: Formats of layers that USD can read again; of MaterialX it loses what it had.
 _RELOADABLE = ("usd", "usda", "usdc", "usdz")
@@ -108,7 +110,8 @@ def check_rates(stage: Usd.Stage) -> None:
     With the first, USD never ends to map the time samples of its layer.
     """
     rates = {layer: layer.timeCodesPerSecond for layer in stage.GetUsedLayers() if not layer.anonymous}
-    wrong = next((layer for layer, rate in rates.items() if not (rate and math.isfinite(rate))), None)
+    least, most = _COUNTABLE_RATES
+    wrong = next((layer for layer, rate in rates.items() if not least <= abs(rate) <= most), None)
     if wrong and len(set(rates.values())) > 1 and any(layer.ListAllTimeSamples() for layer in rates):
         raise InputError(
             f"'{wrong.GetDisplayName()}' has {rates[wrong]:g} time codes per second, so its animation has no times; "
