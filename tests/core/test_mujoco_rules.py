@@ -120,6 +120,14 @@ def test_what_is_a_warning_elsewhere_and_refused_by_mujoco_is_an_error(code, tex
     assert codes(text)[code] == "error" and codes(text, "usd")[code] == "warning"
 
 
+@pytest.mark.parametrize("target", ["usd", "mujoco", "newton"])
+@pytest.mark.parametrize("number", ["inf", "-inf", "nan", "1e38"])
+def test_a_mesh_with_a_point_nowhere_is_named_for_that_alone(number: str, target: str) -> None:
+    """Its sizes along its own axes are those of nothing."""
+    found = codes(mesh("none", FLAT.replace("(1, 0, 0)", f"(1e30, 1, {number})")), target)
+    assert ("ColliderPointsNotFinite" in found) == (number != "1e38")
+
+
 @pytest.mark.parametrize("others", [0, 1, 2])
 def test_of_drives_the_first_joint_is_named_and_the_others_are_counted(others: int) -> None:
     joints = "".join(

@@ -244,3 +244,14 @@ def test_a_body_that_is_its_mesh_has_its_parts_below_it(stage_file: Path, tmp_pa
 def test_an_error_that_is_none_is_refused(error: str, stage_file: Path, tmp_path: Path) -> None:
     assert run("decompose", str(stage_file), str(tmp_path / "out.usda"), f"--error={error}") == 2
     assert not (tmp_path / "out.usda").exists()
+
+
+@pytest.mark.parametrize(("command", "options"), [("decompose", []), ("tetmesh", ["--cell", "1e-3"])])
+def test_a_file_in_units_of_nothing_is_refused(
+    command: str, options: list[str], stage_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = stage_file.read_text()
+    (source := tmp_path / "none.usda").write_text(text.replace("metersPerUnit = 0.01", "metersPerUnit = 0"))
+    assert run(command, str(source), str(tmp_path / "out.usda"), *options) == 1
+    assert "none.usda' has metersPerUnit = 0; set it to a plausible number" in capsys.readouterr().err
+    assert not (tmp_path / "out.usda").exists()

@@ -11,13 +11,13 @@ from typing import Any, Literal
 import numpy as np
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics, Vt
 
-from ..core import paths
+from ..core import paths, units
 from ..core.errors import InputError
 from ..core.fitting import Surface
 from ..core.misfit import Misfit
 from . import composition
 from .opinions import PHYSICS_BINDING
-from .read import mesh_of
+from .read import mesh_of, stage_units
 from .write import apply_schemas
 
 #: As colliders of their own, or as settings of simulators that make them.
@@ -49,6 +49,7 @@ def decompose_stage(
     """
     done: list[tuple[Decomposed, list[Surface], Usd.Prim]] = []
     left: list[str] = []
+    units.checked_units(stage_units(stage), source)
     for prim in [_wanted(stage, path) for path in wanted] or _colliders(stage):
         path = str(prim.GetPath())
         try:

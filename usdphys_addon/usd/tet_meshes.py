@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pxr import Sdf, Usd, UsdGeom, Vt
 
-from ..core import paths
+from ..core import paths, units
 from ..core.building import tet_lattice
 from ..core.building.tet_lattice import SUFFIX, TetLattice
 from ..core.errors import InputError
 from . import composition
-from .read import mesh_of
+from .read import mesh_of, stage_units
 
 
 class Filled(NamedTuple):
@@ -38,7 +38,7 @@ def fill_stage(
     Raises InputError where nothing is filled or a mesh that is wanted cannot be, and OutputError.
     """
     filled, left = [], []
-    meters = UsdGeom.GetStageMetersPerUnit(stage)
+    meters = units.checked_units(stage_units(stage), source).meters_per_unit
     for prim in [_wanted(stage, path) for path in wanted] or _meshes(stage):
         path = str(prim.GetPath())
         try:

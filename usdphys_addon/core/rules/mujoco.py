@@ -143,7 +143,9 @@ def _has_two_radii(prim: Prim) -> bool:
 
 
 def is_flat(shape: Mesh) -> bool:
-    """True for a mesh without a thickness."""
+    """True for a mesh without a thickness. Points that are no numbers have a rule of their own."""
+    if not np.isfinite(shape.points).all():
+        return False
     extent = np.ptp(shape.points, axis=0).max()
     # The smallest of the three sizes along the mesh's own axes.
     sizes = np.linalg.svd(shape.points - shape.points.mean(axis=0), compute_uv=False)
