@@ -964,6 +964,42 @@ def test_a_model_that_is_written_anew_keeps_its_plugins_with_their_numbers(tmp_p
     assert forces[1] == pytest.approx(forces[0], rel=1e-5)
 
 
+SOFT = """<mujoco model="m"><default><default class="stiff"><equality solref="0.004 1"/></default></default>
+  <worldbody>
+    <body name="a" pos="0 0 1"><joint name="one" axis="0 1 0" damping="0.1"/><geom size="0.1" pos="0.1 0 0"/>
+      <body name="b" pos="0.5 0 0"><joint name="two" axis="0 1 0"/><geom size="0.1" pos="0.1 0 0"/></body></body>
+    <body name="p" pos="0 1 1"><joint name="three" axis="0 1 0" pos="0.2 0 0"/><geom size="0.1"/></body>
+    <body name="c" pos="0.5 1 1"><freejoint/><geom size="0.1"/></body>
+    <body name="q" pos="0 2 1"><joint name="four" axis="0 1 0" pos="0.2 0 0"/><geom size="0.1"/></body>
+    <body name="d" pos="0.5 2 1"><freejoint/><geom size="0.1"/></body>
+    <body name="extra" pos="5 0 1"><freejoint/><geom size="0.1"/></body></worldbody>
+  <equality><connect name="pin" body1="p" body2="c" anchor="0.25 0 0.1" class="stiff" solimp="0.95 0.99"/>
+    <weld name="glue" body1="q" body2="d" anchor="0.1 0.3 0" torquescale="0.2" solref="0.03 0.8"/>
+    <joint name="gear" joint1="two" joint2="one" polycoef="0 0.5 0 0 0" solimp="0.8 0.9 0.01 0.4 3"/></equality>
+</mujoco>
+"""
+
+
+def test_a_model_that_is_written_anew_keeps_how_soft_its_loops_are(tmp_path: Path) -> None:
+    import mujoco
+
+    made, _ = back(tmp_path, SOFT, without_extra)
+    (before, first), (after, second) = judged(SOFT), judged(made.decode())
+    kinds = {int(kind): row for row, kind in enumerate(after.eq_type)}
+    for row, kind in enumerate(before.eq_type):
+        other = kinds[int(kind)]
+        assert after.eq_solref[other] == pytest.approx(before.eq_solref[row]), before.equality(row).name
+        assert after.eq_solimp[other] == pytest.approx(before.eq_solimp[row]), before.equality(row).name
+    weld = int(mujoco.mjtEq.mjEQ_WELD)
+    assert after.eq_data[kinds[weld], 10] == pytest.approx(before.eq_data[list(before.eq_type).index(weld), 10])
+    for _ in range(100):
+        for model, data in ((before, first), (after, second)):
+            model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+            mujoco.mj_step(model, data)
+    for name in ("a", "b", "p", "c", "q", "d"):
+        assert second.body(name).xpos == pytest.approx(first.body(name).xpos, abs=1e-5), name
+
+
 def test_what_is_only_seen_is_written_with_its_materials_and_images(tmp_path: Path) -> None:
     from pxr import Sdf, UsdGeom, UsdPhysics, UsdShade
 

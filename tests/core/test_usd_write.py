@@ -144,3 +144,17 @@ def test_schemas_that_live_for_one_prim_only_are_not_taken_for_others():
         del mass
     masses = [stage.GetPrimAtPath(f"/Body{number}").GetAttribute("physics:mass").Get() for number in range(1, 50)]
     assert masses == [float(number) for number in range(1, 50)]
+
+
+def test_a_child_that_comes_before_its_parent_leaves_it_type_and_pose() -> None:
+    model = PhysicsModel()
+    for path, local in (("/Robot/Link", (0, 0, 1)), ("/Robot", (3, 0, 0))):
+        prim = Prim(path, "Xform", np.eye(4))
+        prim.local = frames.transform(local)
+        prim.add(usd_physics.RigidBodyAPI())
+        model.add(prim)
+    stage = Usd.Stage.CreateInMemory()
+    usd_write.write_model(stage, model, StageUnits(1.0, "Z"))
+    assert stage.GetPrimAtPath("/Robot").GetTypeName() == "Xform"
+    place = UsdGeom.XformCache().GetLocalToWorldTransform(stage.GetPrimAtPath("/Robot/Link")).ExtractTranslation()
+    assert tuple(place) == (3, 0, 1)

@@ -2,12 +2,14 @@
 """What the program for Newton's Python hands to the solver. Modules stand for Newton and Warp, which are not here."""
 
 import importlib
+import math
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from deformable_stages import cloth
 from pxr import UsdPhysics
 
@@ -15,7 +17,8 @@ PROGRAM = Path(__file__).parents[2] / "usdphys_addon" / "simulation" / "engines"
 # Where Python looks for what the program imports.
 sys.path.append(str(PROGRAM.parent))
 run_newton = importlib.import_module("run_newton")
-#: One hinge at 0.5 rad in the pose of the file. As in Newton, states and the model have coordinates each.
+#: One hinge at 0.5 rad in the pose of the file. As in Newton, states and the model have coordinates each, and the angle
+#: that poses have may be said with a whole turn more.
 NEWTON = """
 import os
 import numpy as np
@@ -28,6 +31,15 @@ class Array:
         self.values = np.array(values, float)
     def numpy(self):
         return self.values.copy()
+    def assign(self, values):
+        self.values[:] = values
+
+class Rows(Array):
+    def numpy(self):
+        return self.values.astype(int)
+
+class JointType:
+    REVOLUTE = 1
 
 class State:
     def __init__(self):
@@ -46,6 +58,8 @@ class Model:
         return np.array([[0, 2], [1, 3]])
     def __init__(self):
         self.joint_q, self.joint_qd = Array(0.0), Array(0.0)
+        self.joint_type, self.joint_q_start, self.joint_qd_start = Rows(1), Rows(0), Rows(0)
+        self.joint_limit_lower, self.joint_limit_upper = Array(-3.0), Array(3.0)
     def state(self):
         return State()
     def control(self):
@@ -60,7 +74,7 @@ class ModelBuilder:
         return Model()
 
 def eval_ik(model, state, joint_q, joint_qd):
-    joint_q.values[0] = state.body_q.values[0, 0]
+    joint_q.values[0] = state.body_q.values[0, 0] + 2.0 * np.pi * bool(os.environ.get("TURNED"))
 
 def eval_fk(model, joint_q, joint_qd, state):
     state.body_q.values[0, 0] = joint_q.values[0]
@@ -117,6 +131,27 @@ def run(folder, **environment):
 def test_the_solver_of_newton_starts_at_the_angles_of_the_file_and_stays_there(tmp_path):
     """It went on from zero: bodies were in their poses at the first frame, and straight from the second one on."""
     assert run(tmp_path)[0] == [0.5] * 4
+
+
+def test_a_hinge_does_not_start_a_whole_turn_away_from_where_it_is(tmp_path: Path) -> None:
+    """An arm at zero was at 360 degrees, the end of its range, and stuck there."""
+    assert run(tmp_path, TURNED="1")[0] == pytest.approx([0.5] * 4)
+
+
+@pytest.mark.parametrize(
+    ("angle", "low", "high", "expected"),
+    [
+        (2.0 * math.pi, -2.0 * math.pi, 2.0 * math.pi, 0.0),
+        (5.0, -1e10, 1e10, 5.0 - 2.0 * math.pi),
+        (-1e-6, 0.0, 7.0, -1e-6),
+        (0.5, 6.0, 8.0, 0.5 + 2.0 * math.pi),
+        (0.5, -8.0, -5.0, 0.5 - 2.0 * math.pi),
+        (0.5, 1.0, 2.0, 0.5),
+        (3.0, -math.inf, 2.0, 3.0 - 2.0 * math.pi),
+    ],
+)
+def test_whole_turns_of_a_hinge(angle: float, low: float, high: float, expected: float) -> None:
+    assert run_newton.unwound(angle, low, high) == pytest.approx(expected, abs=1e-9)
 
 
 def test_what_a_file_filters_stays_apart_in_newton_in_whatever_groups_it_is(tmp_path):

@@ -25,7 +25,7 @@ from ..core.validate import Issue
 from ..core.value_types import value_type
 from ..urdf import meshes as mesh_files
 from . import height_fields, joints, matter, values
-from .values import Body, Equality, Floats, Geom, Inertial, Model
+from .values import SOFT_ATTRIBUTES, Body, Equality, Floats, Geom, Inertial, Model
 
 #: Groups of geoms that MuJoCo does not show unless it is asked to.
 _HIDDEN = 3
@@ -484,17 +484,25 @@ class _Planner:
             self.carriers[other], self.carrier_worlds[other] if self.carriers[other] else np.eye(4),
             self.carriers[one], self.carrier_worlds[one] if self.carriers[one] else np.eye(4),
         )  # fmt: skip
-        place = self.worlds[one] @ frames.transform(given.anchor)
-        start = place
+        start = place = self.worlds[other if given.kind == "weld" else one] @ frames.transform(given.anchor)
         if given.kind == "weld" and given.relative is not None:
-            # Where the other body is to be: the joint pulls it there.
-            start = self.worlds[other] @ np.linalg.inv(given.relative) @ np.linalg.inv(self.worlds[one]) @ place
+            # Where the anchor is to be in the first body: the joint pulls it there.
+            place = self.worlds[one] @ given.relative
         cls = usd_physics.SphericalJoint if given.kind == "connect" else usd_physics.FixedJoint
         schema = joints.between(cls, ends, start, place)
         schema.exclude_from_articulation = True
         if not given.is_active:
             schema.joint_enabled = False
-        self.joint_prim(given.name, schema)
+        self.soften(self.joint_prim(given.name, schema), given)
+
+    def soften(self, prim: Prim, given: Equality) -> None:
+        """Say how the solver holds an equality, where the file does."""
+        own = {SOFT_ATTRIBUTES[word]: numbers for word, numbers in given.softness.items() if word != "torquescale"}
+        if own:
+            prim.add(vendor_schemas.made("MjcEqualityJointAPI" if given.kind == "joint" else "MjcEqualityAPI", own))
+        if given.kind == "weld" and "torquescale" in given.softness:
+            scale = given.softness["torquescale"][0]
+            prim.add(vendor_schemas.made("MjcEqualityWeldAPI", {SOFT_ATTRIBUTES["torquescale"]: scale}))
 
     def mimic(self, given: Equality) -> None:
         follower, leader = (self.joint_paths.get(name) for name in (given.one, given.other))
@@ -508,6 +516,7 @@ class _Planner:
             "newton:mimicJoint": (leader[0],), "newton:mimicCoef0": first + offset - ratio * second,
             "newton:mimicCoef1": ratio,
         }))  # fmt: skip
+        self.soften(self.model.prims[follower[0]], given)
 
     def exclude(self) -> None:
         pairs: dict[str, list[str]] = {}

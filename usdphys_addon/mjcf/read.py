@@ -641,6 +641,9 @@ class _Reader:
                     turn = frames.matrix_of(_unit(np.array(relative[3:], float)))
                     made.relative = frames.transform(relative[:3], turn)
                 made.polynomial = (*self._numbers(attributes, "polycoef", (0.0, 1.0)), *[0.0] * 5)[:5]
+                for word, usual in values.SOFTNESS.items():
+                    if given := self._numbers(attributes, word)[: len(usual)]:
+                        made.softness[word] = (*given, *usual[len(given) :])
                 self.model.equalities.append(made)
 
     def _contacts(self) -> None:

@@ -213,11 +213,19 @@ class Actuator:
         return self.kind == "joint" and self.is_affine and bool(self.bias[1] or self.bias[2])
 
 
+#: How the solver holds an equality, by attribute of MJCF: what MuJoCo assumes. A file may give the first numbers alone.
+SOFTNESS = {"solref": (0.02, 1.0), "solimp": (0.9, 0.95, 0.001, 0.5, 2.0), "torquescale": (1.0,)}
+#: The attributes of USD for the same.
+SOFT_ATTRIBUTES = {"solref": "mjc:solref", "solimp": "mjc:solimp", "torquescale": "mjc:torqueScale"}
+
+
 @dataclass(slots=True)
 class Equality:
-    """connect, weld or joint. one, other: bodies, or joints; empty for the world. anchor: (3,) in the space of `one`.
+    """connect, weld or joint. one, other: bodies, or joints; empty for the world.
 
-    relative: pose (4, 4) of the other body in the space of the first; None: as in the file. polynomial: of joints.
+    anchor: (3,) in the space of `one`, of a weld in the space of `other`. relative: where the anchor is to be in the
+    space of the first body, with the axes of the other one, (4, 4); None: where it is in the file. polynomial: of
+    joints. softness: how the solver holds it, by the attributes in SOFTNESS, where the file says so.
     """
 
     kind: str
@@ -228,6 +236,7 @@ class Equality:
     relative: Floats | None = None
     polynomial: tuple[float, ...] = (0.0, 1.0, 0.0, 0.0, 0.0)
     is_active: bool = True
+    softness: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

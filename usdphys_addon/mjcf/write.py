@@ -842,9 +842,9 @@ class _Writer:
                  for pose, end in zip(poses, (joint.parent, joint.child), strict=True)]  # fmt: skip
         head = f'name="{escape(name)}" body1="{escape(bodies[0])}" body2="{escape(bodies[1])}"'
         if kind == "PhysicsFixedJoint":
-            relative = local[0] @ np.linalg.inv(local[1])
-            turn = frames.quaternion_of(relative[:3, :3])
-            self.equalities.append(f'    <weld {head} relpose="{_row([*relative[:3, 3], *turn])}"/>')
+            turn = frames.quaternion_of(local[0][:3, :3] @ local[1][:3, :3].T)
+            numbers = f'anchor="{_row(local[1][:3, 3])}" relpose="{_row([*local[0][:3, 3], *turn])}"'
+            self.equalities.append(f"    <weld {head} {numbers}{self.softness(prim.path)}/>")
         elif kind == "PhysicsSphericalJoint":
             self.connect(name, joint, local, ())
         elif kind == "PhysicsRevoluteJoint":
@@ -854,6 +854,10 @@ class _Writer:
         else:
             self.issue(prim, f"{prim.display} closes a loop, and MuJoCo has no {kind} for that: it is left out.",
                        "Let another joint close the loop.")  # fmt: skip
+
+    def softness(self, path: str) -> str:
+        """The attributes by which MuJoCo's solver holds the equality that a joint becomes."""
+        return self.further.words.get(path, "")
 
     def connect(self, name: str, joint: _Joint, local: Sequence[Floats], axes: Sequence[int]) -> None:
         """Points that stay together: one of a ball, two along the axis of a hinge."""
@@ -866,7 +870,8 @@ class _Writer:
                 sites.append(site)
             label = self.name_of(f"{joint.prim.path} {number}", f"{name}_{number}", "equality")
             self.equalities.append(
-                f'    <connect name="{escape(label)}" site1="{escape(sites[0])}" site2="{escape(sites[1])}"/>'
+                f'    <connect name="{escape(label)}" site1="{escape(sites[0])}" site2="{escape(sites[1])}"'
+                f"{self.softness(joint.prim.path)}/>"
             )
 
     def distance(self, name: str, joint: _Joint, local: Sequence[Floats]) -> None:
@@ -903,7 +908,7 @@ class _Writer:
         label = self.name_of(f"mimic {path}", f"{names[0]}_follows", "equality")
         self.equalities.append(
             f'    <joint name="{escape(label)}" joint1="{escape(names[0])}" joint2="{escape(names[1])}" '
-            f'polycoef="{_row([bias, ratio, 0, 0, 0])}"/>'
+            f'polycoef="{_row([bias, ratio, 0, 0, 0])}"{self.softness(path)}/>'
         )
 
     def holding(self) -> dict[str, _Joint]:

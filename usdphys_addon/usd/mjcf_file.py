@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from pxr import Usd
+from pxr import Usd, UsdPhysics
 
 from ..core import paths, proof, summary, validate
 from ..core.errors import InputError
@@ -20,7 +20,7 @@ from ..core.validate import Issue
 from ..mjcf import edit, further, layout, read, source, verify, write
 from ..mjcf.further import Further, Spring
 from ..mjcf.source import Source
-from ..mjcf.values import Actuator
+from ..mjcf.values import SOFT_ATTRIBUTES, Actuator
 from ..mjcf.write import Written
 from ..system.files import checked, replace_together, scratch_folder
 from ..urdf import markup
@@ -164,6 +164,8 @@ def _further(
     made = Further(list(robot_geometry.visible_parts(stage, model)), image)
     made.actuators = list(_actuators(stage, model, planned))
     for prim in stage.Traverse():
+        if prim.IsA(UsdPhysics.Joint):
+            made.words[str(prim.GetPath())] = _words(_softness(prim))
         if {"MjcSiteAPI", "NewtonSiteAPI"}.intersection(prim.GetAppliedSchemas()):
             made.sites[str(prim.GetPath())] = prim.GetDisplayName() or prim.GetName()
     if planned is not None:
@@ -187,6 +189,16 @@ def _further(
 
 def _words(attributes: Mapping[str, str]) -> str:
     return "".join(f" {name}={markup.quoted(text)}" for name, text in attributes.items())
+
+
+def _softness(prim: Usd.Prim) -> dict[str, str]:
+    """How MuJoCo's solver is to hold an equality that is a joint of USD, or that has this joint follow another one."""
+    found = {}
+    for word, name in SOFT_ATTRIBUTES.items():
+        value = prim.GetAttribute(name).Get()
+        if value is not None:
+            found[word] = " ".join(f"{number:.12g}" for number in np.ravel(value))
+    return found
 
 
 def _actuators(stage: Usd.Stage, model: PhysicsModel, planned: layout.Layout | None) -> Iterator[Actuator]:

@@ -61,8 +61,9 @@ def write_model(
     writer = SpecWriter(stage.GetEditTarget().GetLayer(), stage_units, is_new=specs is not None)
     specs = specs or {}
     with Sdf.ChangeBlock():
-        for path, prim in model.prims.items():
-            writer.write(prim, specs.get(path))
+        # Parents first: a child that is made also makes its ancestors, without their types and poses.
+        for path in sorted(model.prims, key=lambda path: path.count("/")):
+            writer.write(model.prims[path], specs.get(path))
 
 
 def write_samples(stage: Usd.Stage, model: PhysicsModel, stage_units: StageUnits) -> None:

@@ -17,6 +17,7 @@ others are simulated all the same. --live: answers requests, see `pipe`.
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 import traceback
@@ -40,6 +41,23 @@ SOFT_RATE, ITERATIONS, CABLE_ITERATIONS = 600.0, 10, 30
 #: Radius of the points of a soft body, as a share of the mean edge of its tetrahedra. Newton's own, 0.1 m, lets a cube
 #: of 40 cm rest 8 cm above the floor.
 RADIUS = 0.1
+#: rad: how far a joint may be outside of its limits by rounding.
+SLACK = 1e-4
+
+
+def unwound(angle: float, low: float, high: float) -> float:
+    """The same angle as near to zero as it can be, and whole turns away if it is within its limits only there; rad.
+
+    Newton finds angles from 0 to 360 degrees: a hinge that starts at zero may be said to be at the end of its range.
+    """
+    turn = 2.0 * math.pi
+    near = math.remainder(angle, turn)
+    moved = near
+    if near < low - SLACK:
+        moved = near + turn * math.ceil((low - SLACK - near) / turn)
+    elif near > high + SLACK:
+        moved = near - turn * math.ceil((near - high - SLACK) / turn)
+    return moved if low - SLACK <= moved <= high + SLACK else near
 
 
 def anchored(file: str) -> Any:
@@ -141,6 +159,17 @@ def _loose(builder: Any) -> list[str]:
     return [label for label, owner, parent in rows if owner < 0 and parent < 0]
 
 
+def _unwound_hinges(newton: Any, model: Any, positions: Any) -> Any:
+    """Coordinates of all joints, with those of hinges `unwound`."""
+    names = ("joint_type", "joint_q_start", "joint_qd_start", "joint_limit_lower", "joint_limit_upper")
+    kinds, places, axes, lows, highs = (getattr(model, name).numpy().tolist() for name in names)
+    for row, kind in enumerate(kinds):
+        if kind == newton.JointType.REVOLUTE:
+            place, axis = places[row], axes[row]
+            positions[place] = unwound(float(positions[place]), lows[axis], highs[axis])
+    return positions
+
+
 class _Rigid:
     """MuJoCo's solver."""
 
@@ -238,6 +267,7 @@ class Loaded:
         if self.model.joint_count:
             # Joints start at the angles that the poses in the file have, and not at zero.
             newton.eval_ik(self.model, state, state.joint_q, state.joint_qd)
+            state.joint_q.assign(_unwound_hinges(newton, self.model, state.joint_q.numpy()))
             newton.eval_fk(self.model, state.joint_q, state.joint_qd, state)
         return state
 
