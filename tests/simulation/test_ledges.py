@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from .author import METERS, File, Vector, about, prism
-from .helpers import place, run, world_of
+from .helpers import place, run, turn, world_of
 
 W = "/World"
 G = 9.81
@@ -100,6 +100,31 @@ def test_a_ball_rolls_on_at_its_speed(radius: float, kind: str) -> None:
                        spin=(-0.1 / radius, 2 / radius, 0), material=f"{W}/Wood"))  # fmt: skip
     world = run(world_of(file, time_step=1 / 30), 2.0)
     assert place(world, "Body") == pytest.approx((4.0, 0.3, radius), abs=0.06)
+
+
+@pytest.mark.parametrize("parts", ["box", "eight boxes", "four legs"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_falls_flat_rebounds_as_from_one_floor_and_does_not_turn(kind: str, parts: str) -> None:
+    bounce, height, size = 0.8, 1.0, (0.9, 0.6, 0.2)
+    file = File(METERS)
+    file.add(file.material("Wood", 0.5, bounce))
+    tiles(file, kind, last=8)
+    corners = [(x, y, z) for x in (-0.25, 0.25) for y in (-0.25, 0.25) for z in (-0.25, 0.25)]
+    half = [0.5 * edge for edge in size]
+    shapes = {
+        "box": [((0, 0, 0), size)],
+        "eight boxes": [(tuple(a * b for a, b in zip(corner, size, strict=True)), half) for corner in corners],
+        "four legs": [((0, 0, 0.05), (0.9, 0.6, 0.1))] + [((x * 1.6, y, -0.05), (0.05, 0.05, 0.1))
+                                                           for x, y, z in corners if z > 0.0],
+    }[parts]  # fmt: skip
+    file.add(file.body("Body", (1.013, 0.03, height + 0.1), collides=False, children=[
+        file.shape(f"Part{number}", "Cube", edges, middle, material=f"{W}/Wood")
+        for number, (middle, edges) in enumerate(shapes)]))  # fmt: skip
+    world = world_of(file)
+    fall = math.sqrt(2.0 * height / G)
+    run(world, fall * (1.0 + bounce))
+    assert place(world, "Body") == pytest.approx((1.013, 0.03, 0.1 + bounce**2 * height), abs=0.015)
+    assert abs(turn(world, "Body")[2, 2]) > 0.9999
 
 
 @pytest.mark.parametrize("kind", KINDS[:5])

@@ -69,9 +69,21 @@ class Ledges:
 
         points: on the static collider and on the other one, m. normal: (3,), of the contact, towards the other body.
         """
+        self._look(ctx)
+        return not any(self._is_open(rider, np.array(point), np.array(own), normal) for point, own in points)
+
+    def gap_below(self, ctx: Any, point: _Floats, down: _Floats, reach: float, groups: Any) -> float | None:
+        """How far (m) what is static is from a point (3,), at most `reach`; None if nothing is. down: (3,), a unit."""
+        self._look(ctx)
+        assert self._around is not None
+        start = point - reach * down
+        ray = Ray(Point3(*start.tolist()), Vec3(*down.tolist()))
+        hit = self._around.query_pipeline.cast_ray(ray, 2.0 * reach, True, QueryFilter().groups(groups))
+        return None if hit is None else float(hit[1]) - reach
+
+    def _look(self, ctx: Any) -> None:
         if self._around is None:
             self._around = _copied(ctx, self.statics)
-        return not any(self._is_open(rider, np.array(point), np.array(own), normal) for point, own in points)
 
     def _is_open(self, rider: Rider, point: _Floats, own: _Floats, normal: _Floats) -> bool:
         """Whether a point can be touched by one of the other body."""
