@@ -102,6 +102,21 @@ def test_a_ball_rolls_on_at_its_speed(radius: float, kind: str) -> None:
     assert place(world, "Body") == pytest.approx((4.0, 0.3, radius), abs=0.06)
 
 
+@pytest.mark.parametrize("radius", [0.05, 0.2])
+@pytest.mark.parametrize("speed", [0.01, 2.0])
+def test_a_ball_does_not_sink_into_the_line_between_two_open_surfaces(speed: float, radius: float) -> None:
+    file = File(METERS)
+    file.add(file.material("Wood", 0.5))
+    tiles(file, "plates")
+    file.add(file.body("Body", (0, 0, radius), shape="Sphere", size=(radius,), velocity=(speed, 0, 0),
+                       spin=(0, speed / radius, 0), material=f"{W}/Wood"))  # fmt: skip
+    world = world_of(file, time_step=1 / 30)
+    for _ in range(60):
+        world.step()
+        assert place(world, "Body")[2] == pytest.approx(radius, abs=0.0015)
+    assert place(world, "Body")[0] == pytest.approx(2.0 * speed, rel=0.02)
+
+
 @pytest.mark.parametrize("parts", ["box", "eight boxes", "four legs"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_falls_flat_rebounds_as_from_one_floor_and_does_not_turn(kind: str, parts: str) -> None:

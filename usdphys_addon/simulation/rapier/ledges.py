@@ -17,7 +17,7 @@ from rapier3d import Collider, PhysicsWorld, Point3, QueryFilter, Ray, RigidBody
 
 #: Relative to the size of a body: how far from a point its surroundings are looked at, and of one that may roll.
 NEAR, NEAR_ROUND = 2e-3, 1e-2
-#: Sine of the angle from which a normal is not that of the surface, and for a ball.
+#: Sine of the angle from which a normal is not that of the surface, and for what may roll.
 TILT, TILT_ROUND = 0.1, 0.02
 #: Relative to the size of a body: how deep it has sunk in. Cosine up to which a normal is that of a floor.
 DEEP, STEEP = 0.01, 0.5
@@ -134,7 +134,7 @@ def _is_along(away: _Floats, rider: Rider, point: _Floats, normal: _Floats) -> b
     near, along = rider.near, float(away @ normal)
     aside = away - along * normal
     rounding = ROUNDING * float(np.abs(point).max())
-    tilt = TILT_ROUND if rider.is_ball else TILT
+    tilt = TILT_ROUND if rider.is_ball or rider.has_rim else TILT
     return abs(along) <= SAME * near + rounding and float(np.sqrt(aside @ aside)) <= tilt * near + rounding
 
 
