@@ -90,6 +90,47 @@ def test_what_slides_goes_as_far_as_friction_lets_it(shape: str, heading: float,
     assert highest < 0.153
 
 
+def raft(file: File, carrier: str, turn: Vector, last: int = 16, height: float = 0.0) -> None:
+    """A body of tiles as of `tiles`, kinematic, or heavy and on the ground; those from the eighth on at a height."""
+    places = [(0.5 * index - 0.25, y, height * (index > 7) - 0.1) for index in range(last) for y in (-0.75, 0.75)]
+    if carrier == "dynamic":
+        file.add(file.ground(-0.2, material=f"{W}/Wood"))
+    file.add(file.body("Raft", (0, 0, 0), turn, collides=False, kinematic=carrier == "kinematic", mass=1e5, children=[
+        file.shape(f"Tile{number}", "Cube", (0.5, 1.5, 0.2), place, material=f"{W}/Wood")
+        for number, place in enumerate(places)]))  # fmt: skip
+
+
+@pytest.mark.parametrize("carrier", ["kinematic", "dynamic"])
+@pytest.mark.parametrize("heading", [0.0, 27.0])
+@pytest.mark.parametrize(("shape", "size"), [("Cube", (0.3, 0.3, 0.3)), ("Cylinder", (0.15, 0.3)), ("Sphere", (0.15,))])
+def test_the_parts_of_a_body_that_moves_are_one_floor_too(
+    shape: str, size: Vector, heading: float, carrier: str
+) -> None:  # fmt: skip
+    file, turn = File(METERS), about("Z", heading)
+    file.add(file.material("Wood", 0.3))
+    raft(file, carrier, turn)
+    speed, spin = (2.0, (0, 2.0 / 0.15, 0)) if shape == "Sphere" else (4.0, None)
+    file.add(file.body("Body", (0, 0.1, 0.15), turn, shape=shape, size=size, velocity=(speed, 0, 0), spin=spin,
+                       material=f"{W}/Wood"))  # fmt: skip
+    world, highest = world_of(file, time_step=1 / 30), 0.0
+    for _ in range(60):
+        world.step()
+        highest = max(highest, float(place(world, "Body")[2]))
+    x, y, _ = place(world, "Body")
+    way = 2.0 * speed if spin else speed**2 / (2 * 0.3 * G)
+    assert math.hypot(x, y - 0.1) == pytest.approx(way, rel=0.02)
+    assert highest < 0.153
+
+
+@pytest.mark.parametrize("carrier", ["kinematic", "dynamic"])
+def test_a_step_on_a_body_that_moves_stops_a_box(carrier: str) -> None:
+    file = File(METERS)
+    file.add(file.material("Wood", 0.0))
+    raft(file, carrier, (1, 0, 0, 0), height=0.02)
+    file.add(file.body("Body", (2, 0.0, 0.05), size=(0.2, 0.2, 0.1), velocity=(1, 0, 0), material=f"{W}/Wood"))
+    assert place(run(world_of(file), 3.0), "Body")[0] < 3.6
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("radius", [0.05, 0.2])
 def test_a_ball_rolls_on_at_its_speed(radius: float, kind: str) -> None:

@@ -283,23 +283,32 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                     ctx.remove_solver_contact(number)
 
     def _drop_ledges(self, ctx: Any) -> None:
-        """Remove points at edges of what is static, beyond which the surface goes on that the other body lies on."""
-        is_first = self._is_static(ctx.rigid_body1)
+        """Remove points at edges of a floor beyond which the surface goes on that the other body lies on."""
+        bodies = ctx.rigid_body1, ctx.rigid_body2
+        stands = [self._is_static(body) for body in bodies]
         contacts = ctx.solver_contacts
-        if not contacts or is_first is self._is_static(ctx.rigid_body2):
+        if not contacts or all(stands):
             return
-        handle, body = (ctx.collider2, ctx.rigid_body2) if is_first else (ctx.collider1, ctx.rigid_body1)
         points = [(each.point.to_tuple(), each.point2.to_tuple()) for each in contacts]
-        if not is_first:
-            points = [pair[::-1] for pair in points]
-        rider = Rider(
-            middle=np.array(ctx.bodies[body].center_of_mass.to_tuple()), size=self._body(body)[1],
-            is_ball=self._is_of(ctx, handle, _is_ball), has_rim=self._is_of(ctx, handle, _has_rim),
-            groups=ctx.colliders[handle].collision_groups, up=self._up,
-        )  # fmt: skip
         normal = np.array(ctx.normal.to_tuple())
-        if self.ledges.is_one(ctx, rider, points, normal if is_first else -normal):
-            ctx.clear_solver_contacts()
+        for is_first in (True, False):
+            floor, body = bodies if is_first else bodies[::-1]
+            if not (stands[0] is is_first if any(stands) else self._has_parts(ctx, floor)):
+                continue
+            handle = ctx.collider2 if is_first else ctx.collider1
+            rider = Rider(
+                middle=np.array(ctx.bodies[body].center_of_mass.to_tuple()), size=self._body(body)[1],
+                is_ball=self._is_of(ctx, handle, _is_ball), has_rim=self._is_of(ctx, handle, _has_rim),
+                groups=ctx.colliders[handle].collision_groups, up=self._up,
+            )  # fmt: skip
+            pairs = points if is_first else [pair[::-1] for pair in points]
+            if self.ledges.is_one(ctx, rider, pairs, normal if is_first else -normal, None if any(stands) else floor):
+                ctx.clear_solver_contacts()
+                return
+
+    def _has_parts(self, ctx: Any, body: Any) -> bool:
+        """Whether a body has several colliders."""
+        return body is not None and len(ctx.bodies[body].colliders) > 1
 
     def _is_static(self, body: Any) -> bool:
         return body is not None and not self._body(body)[0]
