@@ -453,6 +453,47 @@ def head_on(rng: Random, file: File) -> tuple[float, Judge]:
 
 
 @answer
+def face_to_face(rng: Random, file: File) -> tuple[float, Judge]:
+    """Two boxes of unequal sizes and masses meet with parallel faces, beside each other by any part of the smaller one.
+    Friction does nothing; of what is parted each point that pushes leaves with its restitution.
+    """
+    one, two, e, speed = rng.uniform(0.2, 5), rng.uniform(0.2, 5), rng.uniform(0.2, 1), rng.uniform(0.3, 1.5)
+    sizes = [[rng.uniform(0.1, 0.5) for _ in range(3)] for _ in range(2)]
+    off = rng.uniform(0.0, 0.9) * max(sizes[0][1], sizes[1][1]) / 2
+    file.gravity = (0, 0, 0)
+    file.add(
+        _lively(file, e),
+        file.body("One", (-1, off, 0), size=sizes[0], mass=one, velocity=(speed, 0, 0), material=f"{W}/Stuff"),
+        file.body("Two", (0, 0, 0), size=sizes[1], mass=two, material=f"{W}/Stuff"),
+    )  # fmt: skip
+    moments = [mass * (x**2 + y**2) / 12 for mass, (x, y, _) in zip((one, two), sizes, strict=True)]
+    low, high = max(off - sizes[0][1] / 2, -sizes[1][1] / 2), min(off + sizes[0][1] / 2, sizes[1][1] / 2)
+    pushed = _center_of_push(low, high, off, (one, two), moments)
+    yields = 1 / one + 1 / two + (pushed - off) ** 2 / moments[0] + pushed**2 / moments[1]
+    push = (1 + e) * speed / yields
+
+    def judge(run: Run) -> list[Check]:
+        return [near("one", run.velocity("One")[0], speed - push / one, 0.01, 0.01 * speed),
+                near("two", run.velocity("Two")[0], push / two, 0.01, 0.01 * speed),
+                near("turn of one", run.spin("One")[2], push * (pushed - off) / moments[0], 0.02, 0.05),
+                near("turn of two", run.spin("Two")[2], -push * pushed / moments[1], 0.02, 0.05)]  # fmt: skip
+
+    # Shortly after: they turn, and may meet again.
+    return (1.0 - sizes[0][0] / 2 - sizes[1][0] / 2) / speed + 0.045, judge
+
+
+def _center_of_push(
+    low: float, high: float, off: float, masses: tuple[float, float], moments: Sequence[float]
+) -> float:  # fmt: skip
+    """Where two boxes push that meet from `low` to `high` across their way, the first with its middle at `off`.
+
+    They leave alike at all points where the push turns both alike; beyond the faces, at the edge next to that.
+    """
+    balanced = off * moments[1] / (moments[0] + moments[1])
+    return min(max(balanced, low), high)
+
+
+@answer
 def oblique_balls(rng: Random, file: File) -> tuple[float, Judge]:
     """Smooth balls that meet off their middles: only the part along their line changes."""
     one, two, radius = rng.uniform(0.2, 4), rng.uniform(0.2, 4), rng.uniform(0.1, 0.4)
@@ -501,15 +542,24 @@ def bounces_at_an_angle(rng: Random, file: File) -> tuple[float, Judge]:
 
 @answer
 def bounces_lower(rng: Random, file: File) -> tuple[float, Judge]:
-    """Heights of three bounces of a ball or a box that falls flat."""
+    """Heights of two bounces of a ball, or of what falls flat: it does not turn."""
     e, height = rng.uniform(0.4, 0.9), rng.uniform(0.5, 3)
     g = rng.uniform(1.6, 12)
-    radius = rng.uniform(0.1, 0.25)
+    radius = rng.uniform(0.03, 0.25)
     file.gravity = (0, 0, -g)
+    wide = rng.uniform(0.1, 0.5)
+    kind = rng.choice(("Sphere", "Cube", "Cylinder", "hull"))
+    geometry = {
+        "Sphere": lambda: file.shape("Shape", "Sphere", (radius,), material=f"{W}/Stuff"),
+        "Cube": lambda: file.shape("Shape", "Cube", (wide, rng.uniform(0.1, 0.6), 2 * radius), material=f"{W}/Stuff"),
+        "Cylinder": lambda: file.shape("Shape", "Cylinder", (wide, 2 * radius), material=f"{W}/Stuff"),
+        "hull": lambda: file.mesh("Shape", *prism(rng.randint(3, 9), wide, 2 * radius), "convexHull",
+                                  material=f"{W}/Stuff"),
+    }[kind]()  # fmt: skip
+    turn = about("Z", rng.uniform(0, 360))
     file.add(
         _lively(file, e, 0.5), _floor(rng, file, f"{W}/Stuff"),
-        file.body("Ball", (0, 0, radius + height), shape="Sphere", size=(radius, 0, 0), material=f"{W}/Stuff",
-                  mass=rng.uniform(0.1, 9)),
+        file.body("Ball", (0, 0, radius + height), turn, geometry=geometry, mass=rng.uniform(0.1, 9)),
     )  # fmt: skip
     fall = math.sqrt(2 * height / g)
 
@@ -519,7 +569,10 @@ def bounces_lower(rng: Random, file: File) -> tuple[float, Judge]:
             length = 2 * e**number * fall
             inside = (run.times > begin + 0.1 * length) & (run.times < begin + 0.9 * length)
             heights = run.positions[inside, run.row("Ball"), 2] - radius
-            found.append(near(f"bounce {number}", heights.max(), e ** (2 * number) * height, 0.05, 0.005))
+            if number == 1 or kind != "hull":  # the corners of a hull are up to 2 degrees aside
+                found.append(near(f"bounce {number}", heights.max(), e ** (2 * number) * height, 0.05, 0.005))
+                frame = int(np.flatnonzero(inside)[-1])
+                found.append(Check(f"upright {number}", float(run.turn("Ball", frame)[2, 2]), 1.0, 0.005))
             begin += length
         return found
 

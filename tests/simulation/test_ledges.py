@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from .author import METERS, File, Vector, about, prism
-from .helpers import place, run, world_of
+from .helpers import place, run, turn, world_of
 
 W = "/World"
 G = 9.81
@@ -90,6 +90,47 @@ def test_what_slides_goes_as_far_as_friction_lets_it(shape: str, heading: float,
     assert highest < 0.153
 
 
+def raft(file: File, carrier: str, turn: Vector, last: int = 16, height: float = 0.0) -> None:
+    """A body of tiles as of `tiles`, kinematic, or heavy and on the ground; those from the eighth on at a height."""
+    places = [(0.5 * index - 0.25, y, height * (index > 7) - 0.1) for index in range(last) for y in (-0.75, 0.75)]
+    if carrier == "dynamic":
+        file.add(file.ground(-0.2, material=f"{W}/Wood"))
+    file.add(file.body("Raft", (0, 0, 0), turn, collides=False, kinematic=carrier == "kinematic", mass=1e5, children=[
+        file.shape(f"Tile{number}", "Cube", (0.5, 1.5, 0.2), place, material=f"{W}/Wood")
+        for number, place in enumerate(places)]))  # fmt: skip
+
+
+@pytest.mark.parametrize("carrier", ["kinematic", "dynamic"])
+@pytest.mark.parametrize("heading", [0.0, 27.0])
+@pytest.mark.parametrize(("shape", "size"), [("Cube", (0.3, 0.3, 0.3)), ("Cylinder", (0.15, 0.3)), ("Sphere", (0.15,))])
+def test_the_parts_of_a_body_that_moves_are_one_floor_too(
+    shape: str, size: Vector, heading: float, carrier: str
+) -> None:  # fmt: skip
+    file, turn = File(METERS), about("Z", heading)
+    file.add(file.material("Wood", 0.3))
+    raft(file, carrier, turn)
+    speed, spin = (2.0, (0, 2.0 / 0.15, 0)) if shape == "Sphere" else (4.0, None)
+    file.add(file.body("Body", (0, 0.1, 0.15), turn, shape=shape, size=size, velocity=(speed, 0, 0), spin=spin,
+                       material=f"{W}/Wood"))  # fmt: skip
+    world, highest = world_of(file, time_step=1 / 30), 0.0
+    for _ in range(60):
+        world.step()
+        highest = max(highest, float(place(world, "Body")[2]))
+    x, y, _ = place(world, "Body")
+    way = 2.0 * speed if spin else speed**2 / (2 * 0.3 * G)
+    assert math.hypot(x, y - 0.1) == pytest.approx(way, rel=0.02)
+    assert highest < 0.153
+
+
+@pytest.mark.parametrize("carrier", ["kinematic", "dynamic"])
+def test_a_step_on_a_body_that_moves_stops_a_box(carrier: str) -> None:
+    file = File(METERS)
+    file.add(file.material("Wood", 0.0))
+    raft(file, carrier, (1, 0, 0, 0), height=0.02)
+    file.add(file.body("Body", (2, 0.0, 0.05), size=(0.2, 0.2, 0.1), velocity=(1, 0, 0), material=f"{W}/Wood"))
+    assert place(run(world_of(file), 3.0), "Body")[0] < 3.6
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("radius", [0.05, 0.2])
 def test_a_ball_rolls_on_at_its_speed(radius: float, kind: str) -> None:
@@ -100,6 +141,46 @@ def test_a_ball_rolls_on_at_its_speed(radius: float, kind: str) -> None:
                        spin=(-0.1 / radius, 2 / radius, 0), material=f"{W}/Wood"))  # fmt: skip
     world = run(world_of(file, time_step=1 / 30), 2.0)
     assert place(world, "Body") == pytest.approx((4.0, 0.3, radius), abs=0.06)
+
+
+@pytest.mark.parametrize("radius", [0.05, 0.2])
+@pytest.mark.parametrize("speed", [0.01, 2.0])
+def test_a_ball_does_not_sink_into_the_line_between_two_open_surfaces(speed: float, radius: float) -> None:
+    file = File(METERS)
+    file.add(file.material("Wood", 0.5))
+    tiles(file, "plates")
+    file.add(file.body("Body", (0, 0, radius), shape="Sphere", size=(radius,), velocity=(speed, 0, 0),
+                       spin=(0, speed / radius, 0), material=f"{W}/Wood"))  # fmt: skip
+    world = world_of(file, time_step=1 / 30)
+    for _ in range(60):
+        world.step()
+        assert place(world, "Body")[2] == pytest.approx(radius, abs=0.0015)
+    assert place(world, "Body")[0] == pytest.approx(2.0 * speed, rel=0.02)
+
+
+@pytest.mark.parametrize("parts", ["box", "eight boxes", "four legs"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_falls_flat_rebounds_as_from_one_floor_and_does_not_turn(kind: str, parts: str) -> None:
+    bounce, height, size = 0.8, 1.0, (0.9, 0.6, 0.2)
+    file = File(METERS)
+    file.add(file.material("Wood", 0.5, bounce))
+    tiles(file, kind, last=8)
+    corners = [(x, y, z) for x in (-0.25, 0.25) for y in (-0.25, 0.25) for z in (-0.25, 0.25)]
+    half = [0.5 * edge for edge in size]
+    shapes = {
+        "box": [((0, 0, 0), size)],
+        "eight boxes": [(tuple(a * b for a, b in zip(corner, size, strict=True)), half) for corner in corners],
+        "four legs": [((0, 0, 0.05), (0.9, 0.6, 0.1))] + [((x * 1.6, y, -0.05), (0.05, 0.05, 0.1))
+                                                           for x, y, z in corners if z > 0.0],
+    }[parts]  # fmt: skip
+    file.add(file.body("Body", (1.013, 0.03, height + 0.1), collides=False, children=[
+        file.shape(f"Part{number}", "Cube", edges, middle, material=f"{W}/Wood")
+        for number, (middle, edges) in enumerate(shapes)]))  # fmt: skip
+    world = world_of(file)
+    fall = math.sqrt(2.0 * height / G)
+    run(world, fall * (1.0 + bounce))
+    assert place(world, "Body") == pytest.approx((1.013, 0.03, 0.1 + bounce**2 * height), abs=0.015)
+    assert abs(turn(world, "Body")[2, 2]) > 0.9999
 
 
 @pytest.mark.parametrize("kind", KINDS[:5])

@@ -397,8 +397,8 @@ def test_triangles_are_those_that_the_solver_keeps_after_merging_equal_points(ap
     _, shape = steps_of(mesh_prim(soup, numbers, "none"))
     own = shape.as_trimesh()
     ours, theirs = (np.asarray(mesh.vertices)[np.asarray(mesh.indices).reshape(-1, 3)] for mesh in (own, merged))
-    # 40 at the poles, and one of which two corners are one.
-    assert len(ours) == len(numbers) - 41 and (ours == theirs).all()
+    # 40 at the poles, and one of which two corners are one: the edges of its hole are put out.
+    assert len(ours) == len(numbers) - 41 and np.allclose(ours, theirs, atol=1e-4)
 
 
 def test_the_hull_of_many_points_on_a_box_is_that_box() -> None:

@@ -11,7 +11,7 @@ import pytest
 from usdphys_ext.usdphys_addon.simulation import ball_rows
 from usdphys_ext.usdphys_addon.simulation.world import World
 
-from .author import CENTIMETERS, METERS, File, Units, about, block
+from .author import CENTIMETERS, IDENTITY, METERS, File, Units, about, block
 from .catalogue import NEVER
 from .helpers import apart, codes, model_in, place, run, turn, world_of
 
@@ -19,7 +19,9 @@ W = "/World"
 
 
 @pytest.mark.parametrize("units", [METERS, CENTIMETERS])
-@pytest.mark.parametrize("kind", ["on the ground", "a stack", "in the ground", "joint", "hinge", "drive", "tree"])
+@pytest.mark.parametrize(
+    "kind", ["on the ground", "a stack", "in the ground", "joint", "hinge", "drive", "tree", "lift", "hook"]
+)
 def test_bodies_that_start_asleep_stay_asleep(kind: str, units: Units) -> None:
     file = File(units)
     file.add(file.ground(size=20))
@@ -29,6 +31,14 @@ def test_bodies_that_start_asleep_stay_asleep(kind: str, units: Units) -> None:
         file.add(*(file.body(f"Box{i}", (0.01 * i, 0, 0.1 + 0.2 * i), size=(0.2,) * 3, asleep=True) for i in range(5)))
     elif kind == "in the ground":
         file.add(file.body("A", (0, 0, 0.15), size=(0.4,) * 3, asleep=True))
+    elif kind == "lift":
+        file.add(file.body("Lift", (0, 0, 2), size=(1, 1, 0.2), kinematic=True),
+                 *(file.body(f"Box{i}", (0, 0, 2.2 + 0.2 * i), size=(0.2,) * 3, asleep=True)
+                   for i in range(2)))  # fmt: skip
+    elif kind == "hook":
+        file.add(file.body("Hook", (0, 0, 3), size=(0.2,) * 3, kinematic=True),
+                 file.body("A", (0.7, 0, 3), size=(0.2,) * 3, asleep=True),
+                 file.joint("J", "Revolute", f"{W}/Hook", f"{W}/A", pos1=(-0.7, 0, 0), axis="Y"))  # fmt: skip
     elif kind == "joint":
         file.add(file.body("A", (0, 0, 3), asleep=True), file.body("B", (0, 0, 5), asleep=True),
                  file.joint("J", "Spherical", f"{W}/A", f"{W}/B", pos0=(0, 0, 1), pos1=(0, 0, -1)))  # fmt: skip
@@ -65,6 +75,22 @@ def test_what_starts_asleep_wakes_when_it_is_hit_and_the_rest_keeps_its_velocity
     assert not world.awake[world.index(f"{W}/Target")]
     run(world, 1.0)
     assert place(world, "Target")[0] > 3.05
+
+
+@pytest.mark.parametrize("speed", [-1.0, -0.1, 1.0])
+@pytest.mark.parametrize("count", [1, 3])
+def test_what_starts_asleep_on_a_lift_rides_on_it(count: int, speed: float) -> None:
+    file = File(METERS)
+    file.add(file.body("Lift", (0, 0, 2), size=(1, 1, 0.2), kinematic=True),
+             *(file.body(f"Box{i}", (0, 0, 2.2 + 0.2 * i), size=(0.2,) * 3, asleep=True)
+               for i in range(count)))  # fmt: skip
+    world = world_of(file)
+    for frame in range(120):
+        moved = speed * min(max(frame / 60 - 0.5, 0.0), 1.0)
+        world.set_kinematic_pose(f"{W}/Lift", (0, 0, 2 + moved), IDENTITY)
+        world.step()
+    for number in range(count):
+        assert place(world, f"Box{number}") == pytest.approx((0, 0, 2.2 + 0.2 * number + speed), abs=0.003)
 
 
 @pytest.mark.parametrize("units", [METERS, CENTIMETERS])

@@ -12,7 +12,8 @@ the axis. A contact of bodies that turn gets the speed that lets its points go r
 
 The solver applies restitution after friction, for the speed at the beginning of its step. So a ball that bounces would
 get too little spin, and loses height in each bounce. A contact that begins gets the friction of the whole impact, and a
-restitution that gives the ball the speed of its energy at the moment of the impact.
+restitution that gives the ball the speed of its energy at the moment of the impact. Of an impact at several points one
+is left (`impacts`).
 
 The solver keeps the points of contacts on the bodies until these have turned by a degree. So a cylinder, capsule or
 cone that rolls bears behind its middle, and rolls ever faster, and a plank that rocks on one rocks ever more: its
@@ -35,6 +36,7 @@ from rapier3d import ActiveHooks, PhysicsHooks, PhysicsWorld
 from ..vendor_settings import Surface
 from ..weights import Weight
 from .constraints import Constraint, matrix_of
+from .impacts import Touch, corners_of, middle_of, pushes
 from .ledges import Ledges, Rider
 
 #: m/s: a contact that slides more slowly is at rest.
@@ -56,6 +58,14 @@ FACING, SLID = 0.02, 0.002
 LYING, SAME, TURNED = 0.02, 1e-5, 0.06
 #: Relative to the size of the smaller body: points of a contact that are so near to the axis of their joint are held.
 HELD = 0.01
+#: Relative to the speed of an impact with restitution: speed of the points round the normal, from which friction brakes
+#: them apart.
+SPINNING = 0.2
+#: Relative to the size of a body: how far it may come into another one before its impact is seen. Relative to its
+#: height: how level the corners of a face are.
+SHALLOW, LEVEL = 0.3, 0.002
+#: Cosine from which two normals are one.
+ALIKE = 0.999
 #: A contact is an impact that comes faster than gravity makes a body in so many steps.
 SLOW_FALLS = 4.0
 _Vector = tuple[float, float, float]
@@ -158,6 +168,9 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         #: Inverse inertia by path, and of which weight it is.
         self._inverses: dict[str, tuple[Weight, Any]] = {}
         self._shapes: dict[tuple[Any, Callable[[Any], bool]], bool] = {}
+        self._cornered: dict[Any, Any] = {}
+        #: Bodies that land on something static in this step of the solver, with the normal there.
+        self._landed: dict[Any, _Vector] = {}
 
     def attach(self, physics: PhysicsWorld) -> None:
         """Mark the colliders, and have the solver call this."""
@@ -190,6 +203,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
     def begin(self, physics: PhysicsWorld) -> None:
         """Before each step of the solver: what is known of bodies is of the last one."""
         self._sides.clear()
+        self._landed.clear()
         if self._sliding:
             parameters = physics.integration_parameters
             self._gravity = physics.gravity.to_tuple()
@@ -269,23 +283,32 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                     ctx.remove_solver_contact(number)
 
     def _drop_ledges(self, ctx: Any) -> None:
-        """Remove points at edges of what is static, beyond which the surface goes on that the other body lies on."""
-        is_first = self._is_static(ctx.rigid_body1)
+        """Remove points at edges of a floor beyond which the surface goes on that the other body lies on."""
+        bodies = ctx.rigid_body1, ctx.rigid_body2
+        stands = [self._is_static(body) for body in bodies]
         contacts = ctx.solver_contacts
-        if not contacts or is_first is self._is_static(ctx.rigid_body2):
+        if not contacts or all(stands):
             return
-        handle, body = (ctx.collider2, ctx.rigid_body2) if is_first else (ctx.collider1, ctx.rigid_body1)
         points = [(each.point.to_tuple(), each.point2.to_tuple()) for each in contacts]
-        if not is_first:
-            points = [pair[::-1] for pair in points]
-        rider = Rider(
-            middle=np.array(ctx.bodies[body].center_of_mass.to_tuple()), size=self._body(body)[1],
-            is_ball=self._is_of(ctx, handle, _is_ball), has_rim=self._is_of(ctx, handle, _has_rim),
-            groups=ctx.colliders[handle].collision_groups, up=self._up,
-        )  # fmt: skip
         normal = np.array(ctx.normal.to_tuple())
-        if self.ledges.is_one(ctx, rider, points, normal if is_first else -normal):
-            ctx.clear_solver_contacts()
+        for is_first in (True, False):
+            floor, body = bodies if is_first else bodies[::-1]
+            if not (stands[0] is is_first if any(stands) else self._has_parts(ctx, floor)):
+                continue
+            handle = ctx.collider2 if is_first else ctx.collider1
+            rider = Rider(
+                middle=np.array(ctx.bodies[body].center_of_mass.to_tuple()), size=self._body(body)[1],
+                is_ball=self._is_of(ctx, handle, _is_ball), has_rim=self._is_of(ctx, handle, _has_rim),
+                groups=ctx.colliders[handle].collision_groups, up=self._up,
+            )  # fmt: skip
+            pairs = points if is_first else [pair[::-1] for pair in points]
+            if self.ledges.is_one(ctx, rider, pairs, normal if is_first else -normal, None if any(stands) else floor):
+                ctx.clear_solver_contacts()
+                return
+
+    def _has_parts(self, ctx: Any, body: Any) -> bool:
+        """Whether a body has several colliders."""
+        return body is not None and len(ctx.bodies[body].colliders) > 1
 
     def _is_static(self, body: Any) -> bool:
         return body is not None and not self._body(body)[0]
@@ -346,6 +369,10 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             if not contacts:
                 return
         normal: _Vector = ctx.normal.to_tuple()
+        if ctx.restitution > 0.0:
+            contacts = self._gather(ctx, contacts, one, other, normal)
+            if not contacts:
+                return
         friction = ctx.friction
         is_one = not other.yields
         # m/s2, about: what friction can do. What it can stop within the step does not slide.
@@ -411,11 +438,120 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         if lost:
             ctx.friction *= 1.0 + lost / len(contacts)
 
+    def _gather(self, ctx: Any, contacts: Any, one: _Side, other: _Side, normal: _Vector) -> Any:
+        """Put one point in the place of those of an impact. Returns the contacts that there are then."""
+        is_first = not other.yields
+        landing = ctx.rigid_body1 if is_first else ctx.rigid_body2 if not one.yields else None
+        if landing in self._landed and abs(_dot(self._landed[landing], normal)) > ALIKE:
+            ctx.clear_solver_contacts()
+            return ()
+        if not any(each.is_new for each in contacts):
+            return contacts
+        touches = [Touch(each.point.to_tuple(), each.point2.to_tuple(), each.dist, each.is_new) for each in contacts]
+        # The solver stops a body in the small step before the one in which it would touch.
+        seconds = self._step + self._small_step
+        fastest = max(self._approach(one, other, each, normal) for each in touches)
+        pull = _dot(self._gravity, normal) * (one.falls - other.falls)
+        if fastest <= self._slow(pull) or fastest * seconds < min(each.dist for each in touches):
+            return contacts
+        ends = [each.point for each in touches]
+        spin = abs(_dot(_minus(one.spin, other.spin), normal)) * max(math.dist(ends[0], end) for end in ends)
+        if ctx.friction > 0.0 and spin > SPINNING * fastest:
+            return contacts
+        if len(touches) == 1 and touches[0].dist > 0.0 and self._comes_flat(ctx, normal):
+            # Far away the solver finds no more than a point of a face. It has the others in the next step.
+            depth = fastest * seconds - touches[0].dist
+            if depth < SHALLOW * min(one.size or math.inf, other.size or math.inf):
+                ctx.clear_solver_contacts()
+                return ()
+        if landing is not None:
+            self._landed[landing] = normal
+            touches += self._beside(ctx, landing, touches[0], normal, is_first, fastest * seconds)
+        touches = [each for each in touches if self._approach(one, other, each, normal) * seconds >= each.dist]
+        if len(touches) < 2:
+            return contacts
+        self._put_one(ctx, touches, one, other, normal)
+        return ctx.solver_contacts
+
+    def _put_one(self, ctx: Any, touches: Sequence[Touch], one: _Side, other: _Side, normal: _Vector) -> None:
+        """Put one point in the place of all contacts, which pushes as these touches do together."""
+        arms = [(_minus(each.point, one.middle), _minus(each.point2, other.middle)) for each in touches]
+        yields = [[_dot(_sum(_push(one, own, pushed, normal), _push(other, its, other_pushed, normal)), normal)
+                   for pushed, other_pushed in arms] for own, its in arms]  # fmt: skip
+        approaches = [self._approach(one, other, each, normal) for each in touches]
+        shares = pushes(
+            approaches, yields,
+            [ctx.restitution * max(speed, 0.0) * each.is_new for each, speed in zip(touches, approaches, strict=True)],
+        )  # fmt: skip
+        whole = sum(shares)
+        for number in range(len(ctx.solver_contacts) - 1, 0, -1):
+            ctx.remove_solver_contact(number)
+        ctx.set_solver_contact(
+            0, point=middle_of([each.point for each in touches], shares),
+            point2=middle_of([each.point2 for each in touches], shares),
+            dist=sum(share * each.dist for share, each in zip(shares, touches, strict=True)) / whole,
+        )  # fmt: skip
+
+    def _beside(
+        self, ctx: Any, body: Any, touch: Touch, normal: _Vector, is_first: bool, reach: float
+    ) -> list[Touch]:  # fmt: skip
+        """Where a body that lands touches what is static besides: other parts of a floor, with other colliders.
+
+        touch: one that is known. is_first: the body is the first one. reach: m, how far it may come in this step.
+        """
+        sign = 1.0 if is_first else -1.0
+        down = sign * np.array(normal)
+        corners = self._level_corners(ctx, body, down)
+        if corners is None:
+            return []
+        own = np.array(touch.point if is_first else touch.point2)
+        corners = corners + down * float((own - corners[0]) @ down)
+        groups = ctx.colliders[ctx.collider1 if is_first else ctx.collider2].collision_groups
+        found = []
+        for corner in corners:
+            gap = self.ledges.gap_below(ctx, corner, down, reach, groups)
+            if gap is not None:
+                ends = tuple(corner.tolist()), tuple((corner + gap * down).tolist())
+                found.append(Touch(*(ends if is_first else ends[::-1]), gap, True))
+        return found
+
+    def _comes_flat(self, ctx: Any, normal: _Vector) -> bool:
+        """Whether one of the bodies of a contact comes with a face."""
+        for body, sign in ((ctx.rigid_body1, 1.0), (ctx.rigid_body2, -1.0)):
+            if body is not None and not self._is_static(body):
+                corners = self._level_corners(ctx, body, sign * np.array(normal))
+                if corners is not None and len(corners) > 2:
+                    return True
+        return False
+
+    def _level_corners(self, ctx: Any, body: Any, down: Any) -> Any:
+        """The lowest corners (n, 3), m, of a body, in the world; None where a part of it has none."""
+        everything = []
+        for handle in ctx.bodies[body].colliders:
+            if handle not in self._cornered:
+                self._cornered[handle] = corners_of(ctx.colliders[handle].shape)
+            if self._cornered[handle] is None:
+                return None
+            pose = matrix_of(ctx.colliders[handle].position)
+            everything.append(self._cornered[handle] @ pose[:3, :3].T + pose[:3, 3])
+        corners = np.concatenate(everything)
+        heights = corners @ down
+        return corners[heights > heights.max() - LEVEL * np.ptp(heights)]
+
+    def _approach(self, one: _Side, other: _Side, touch: Touch, normal: _Vector) -> float:
+        """Speed, m/s, with which two bodies approach each other at a point."""
+        own, its = _minus(touch.point, one.middle), _minus(touch.point2, other.middle)
+        return _dot(_minus(_speed(one, own), _speed(other, its)), normal)
+
+    def _slow(self, pull: float) -> float:
+        """The speed (m/s) of approach up to which a contact is none that bounces. pull: as of `_bounce`."""
+        return SLOW_FALLS * abs(pull) * self._step
+
     def _bounce(self, ctx: Any, speed: float, gap: float, pull: float) -> None:
         """Of a contact that begins. speed (m/s): of approach. gap: m. pull: m/s2, of gravity towards each other."""
         small = self._small_step
         # The solver stops a body in the small step before the one in which it would touch.
-        if speed * (self._step + small) < gap or speed <= SLOW_FALLS * abs(pull) * self._step:
+        if speed * (self._step + small) < gap or speed <= self._slow(pull):
             return
         restitution = ctx.restitution
         # Bodies are at the places of a parabola half a small step later than their speeds.
@@ -493,9 +629,19 @@ def _flat(vector: _Vector, normal: _Vector) -> _Vector:
     return vector[0] - along * normal[0], vector[1] - along * normal[1], vector[2] - along * normal[2]
 
 
+def _speed(side: _Side, arm: _Vector) -> _Vector:
+    """Of a body at the end of an arm, m/s."""
+    return _sum(side.velocity, _cross(side.spin, arm))
+
+
 def _yield(side: _Side, arm: _Vector, push: _Vector) -> _Vector:
     """How a body yields at the end of an arm to a push there."""
-    turning = _cross(arm, push)
+    return _push(side, arm, arm, push)
+
+
+def _push(side: _Side, arm: _Vector, pushed: _Vector, push: _Vector) -> _Vector:
+    """How a body yields at the end of an arm to a push at the end of another one."""
+    turning = _cross(pushed, push)
     first, second, third = side.turns
     x, y, z = _cross((_dot(first, turning), _dot(second, turning), _dot(third, turning)), arm)
     return x + push[0] * side.yields, y + push[1] * side.yields, z + push[2] * side.yields

@@ -3,7 +3,7 @@
 
 A body sinks into what it lies on by some micrometres. So the solver finds the side or the edge of the next part of a
 floor before its top, and the body trips, or rolls over a bump. Such points are no contacts: nothing can be touched from
-a side on which the surface of what is static goes on.
+a side on which the surface goes on. A floor is all that is static, or one body of several colliders.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from rapier3d import Collider, PhysicsWorld, Point3, QueryFilter, Ray, RigidBody, Vec3
 
+from .constraints import isometry, matrix_of
+
 #: Relative to the size of a body: how far from a point its surroundings are looked at, and of one that may roll.
 NEAR, NEAR_ROUND = 2e-3, 1e-2
-#: Sine of the angle from which a normal is not that of the surface, and for a ball.
+#: Sine of the angle from which a normal is not that of the surface, and for what may roll.
 TILT, TILT_ROUND = 0.1, 0.02
 #: Relative to the size of a body: how deep it has sunk in. Cosine up to which a normal is that of a floor.
 DEEP, STEEP = 0.01, 0.5
@@ -30,7 +32,7 @@ _Vector = tuple[float, ...]
 
 
 class Rider(NamedTuple):
-    """What lies on something static.
+    """What lies on a floor.
 
     middle: centre of mass, (3,), m. size: m. is_ball: or a capsule. has_rim: a cylinder or cone. groups: with what it
     collides. up: (3,), against gravity; 0 without.
@@ -50,30 +52,61 @@ class Rider(NamedTuple):
 
 
 class Ledges:
-    """Which contacts are at edges of static colliders beyond which other ones go on."""
+    """Which contacts are at edges of colliders beyond which other ones of the same floor go on."""
 
     def __init__(self) -> None:
         #: Handles of the static bodies.
         self.statics: Collection[Any] = ()
-        #: The static colliders by themselves, which can be asked while the solver makes a step; made on first use.
-        self._around: PhysicsWorld | None = None
+        #: Colliders by themselves, which can be asked while the solver makes a step, made on first use: the static ones
+        #: by None, those of a body in its space by its handle.
+        self._floors: dict[Any, PhysicsWorld] = {}
 
     def forget(self) -> None:
-        """A static collider was moved or switched, or has another shape."""
-        self._around = None
+        """A collider was moved or switched, or has another shape."""
+        self._floors.clear()
 
     def is_one(
-        self, ctx: Any, rider: Rider, points: Iterable[tuple[_Vector, _Vector]], normal: _Floats
+        self, ctx: Any, rider: Rider, points: Iterable[tuple[_Vector, _Vector]], normal: _Floats, body: Any = None
     ) -> bool:  # fmt: skip
         """Whether no point of a contact can be touched.
 
-        points: on the static collider and on the other one, m. normal: (3,), of the contact, towards the other body.
+        points: on the floor and on the other body, m. normal: (3,), of the contact, towards the other body. body: the
+        handle of the body whose colliders are the floor; None: all that is static.
         """
-        if self._around is None:
-            self._around = _copied(ctx, self.statics)
-        return not any(self._is_open(rider, np.array(point), np.array(own), normal) for point, own in points)
+        floor = _Floor(self._floor(ctx, body))
+        pairs = [(np.array(point), np.array(own)) for point, own in points]
+        if body is not None:
+            pose = matrix_of(ctx.bodies[body].position)
+            turn, middle = pose[:3, :3].T, pose[:3, 3]
+            rider = rider._replace(middle=turn @ (rider.middle - middle), up=turn @ rider.up)
+            pairs = [(turn @ (point - middle), turn @ (own - middle)) for point, own in pairs]
+            normal = turn @ normal
+        return not any(floor.is_open(rider, point, own, normal) for point, own in pairs)
 
-    def _is_open(self, rider: Rider, point: _Floats, own: _Floats, normal: _Floats) -> bool:
+    def gap_below(self, ctx: Any, point: _Floats, down: _Floats, reach: float, groups: Any) -> float | None:
+        """How far (m) what is static is from a point (3,), at most `reach`; None if nothing is. down: (3,), a unit."""
+        start = point - reach * down
+        ray = Ray(Point3(*start.tolist()), Vec3(*down.tolist()))
+        pipeline = self._floor(ctx, None).query_pipeline
+        hit = pipeline.cast_ray(ray, 2.0 * reach, True, QueryFilter().groups(groups))
+        return None if hit is None else float(hit[1]) - reach
+
+    def _floor(self, ctx: Any, body: Any) -> PhysicsWorld:
+        floor = self._floors.get(body)
+        if floor is None:
+            bodies = self.statics if body is None else [body]
+            space = None if body is None else matrix_of(ctx.bodies[body].position)
+            floor = self._floors[body] = _copied(ctx, bodies, space)
+        return floor
+
+
+class _Floor:
+    """Questions about the colliders of a world: all in its space."""
+
+    def __init__(self, world: PhysicsWorld) -> None:
+        self._world = world
+
+    def is_open(self, rider: Rider, point: _Floats, own: _Floats, normal: _Floats) -> bool:
         """Whether a point can be touched by one of the other body."""
         gap = float((own - point) @ normal)
         # What has sunk in is held in any case.
@@ -88,13 +121,12 @@ class Ledges:
 
     def _is_hidden(self, rider: Rider, point: _Floats, own: _Floats) -> bool:
         """Whether there is a surface between a point and the one of the other body that would come to it."""
-        assert self._around is not None
         near, inwards = rider.near, rider.middle - own
         start = own + inwards * min(2.0 * near / max(float(np.sqrt(inwards @ inwards)), near), 1.0)
         way = point - start
         length = float(np.sqrt(way @ way))
         ray = Ray(Point3(*start.tolist()), Vec3(*(way / length).tolist()))
-        hit = self._around.query_pipeline.cast_ray(ray, length, True, QueryFilter().groups(rider.groups))
+        hit = self._world.query_pipeline.cast_ray(ray, length, True, QueryFilter().groups(rider.groups))
         return hit is not None and hit[1] < length - near
 
     def _is_foot(self, rider: Rider, point: _Floats, normal: _Floats) -> bool:
@@ -109,11 +141,10 @@ class Ledges:
         return away is not None and _is_along(away, rider, higher, normal)
 
     def _nearest(self, rider: Rider, point: _Floats, normal: _Floats) -> _Floats | None:
-        """From a point (3,) to what is static and nearest to a place before it, m; None if nothing is near."""
-        assert self._around is not None
+        """From a point (3,) to what is nearest to a place before it, m; None if nothing is near."""
         end = Point3(*(point + rider.near * normal).tolist())
         wanted = QueryFilter().groups(rider.groups)
-        found = self._around.query_pipeline.project_point(end, False, wanted, 2.0 * rider.near)
+        found = self._world.query_pipeline.project_point(end, False, wanted, 2.0 * rider.near)
         return None if found is None else np.array(found[1].point.to_tuple()) - point
 
 
@@ -122,18 +153,25 @@ def _is_along(away: _Floats, rider: Rider, point: _Floats, normal: _Floats) -> b
     near, along = rider.near, float(away @ normal)
     aside = away - along * normal
     rounding = ROUNDING * float(np.abs(point).max())
-    tilt = TILT_ROUND if rider.is_ball else TILT
+    tilt = TILT_ROUND if rider.is_ball or rider.has_rim else TILT
     return abs(along) <= SAME * near + rounding and float(np.sqrt(aside @ aside)) <= tilt * near + rounding
 
 
-def _copied(ctx: Any, bodies: Iterable[Any]) -> PhysicsWorld:
-    """A world with the colliders of some bodies at their places, as they are now; shapes are shared."""
+def _copied(ctx: Any, bodies: Iterable[Any], space: _Floats | None) -> PhysicsWorld:
+    """A world with the colliders of some bodies at their places as they are now; shapes are shared.
+
+    space: (4, 4), which the places are in; None: the world.
+    """
     world = PhysicsWorld()
+    inverse = None if space is None else np.linalg.inv(space)
     for body in bodies:
         for handle in ctx.bodies[body].colliders:
             collider = ctx.colliders[handle]
             if collider.is_enabled and not collider.is_sensor:
                 copied = Collider.new(collider.shape).collision_groups(collider.collision_groups)
-                world.add_body(RigidBody.fixed().position(collider.position), [copied])
+                place = collider.position
+                if inverse is not None:
+                    place = isometry(inverse @ matrix_of(place))
+                world.add_body(RigidBody.fixed().position(place), [copied])
     world.update_query_pipeline()
     return world

@@ -56,6 +56,8 @@ _SMALLEST = float(np.finfo(np.float32).tiny)
 #: Points around a tapered shape.
 _AROUND = 32
 
+#: Relative to the extent of a surface: how far its open edges are put out; for surfaces of at most so many triangles.
+BORDER, BORDERED = 1e-5, 20_000
 #: LRU cache: hulls and decompositions are slow and are needed again at every start of the preview.
 _CACHE: OrderedDict[bytes, Placed] = OrderedDict()
 _CACHE_SIZE = 512
@@ -370,7 +372,37 @@ def _trimesh(mesh: Mesh) -> Steps[Placed]:
     used = (yield from part(_without_slivers(mesh), 0.0, 0.5)).astype(np.uint32)
     if len(used) > MANY_TRIANGLES:
         yield Next(0.5, phrase("a search tree of {count} triangles", count=f"{len(used):,}"))
-    return triangles(mesh.points, used), None, None
+    points = mesh.points if len(used) > BORDERED else with_borders(mesh.points, used)
+    return triangles(points, used), None, None
+
+
+def with_borders(points: Points, corners: NDArray[np.integer]) -> Points:
+    """Points (n, 3) of a surface of triangles (m, 3) whose open edges are put out by BORDER of its extent.
+
+    Exactly over the line at which two surfaces meet, the solver finds neither of them.
+    """
+    places, merged = np.unique(points.astype(np.float32), axis=0, return_inverse=True)
+    around = merged.reshape(-1)[corners.astype(np.int64)]
+    # Each edge with the corner opposite to it.
+    first, second, opposite = (np.roll(around, -shift, axis=1).ravel() for shift in range(3))
+    edges = np.sort(np.stack([first, second], axis=1), axis=1)
+    _, which, counts = np.unique(edges, axis=0, return_inverse=True, return_counts=True)
+    is_open = counts[which.reshape(-1)] == 1
+    if not is_open.any():
+        return points
+    a, b, c = (places[each[is_open]].astype(float) for each in (first, second, opposite))
+    along = b - a
+    along /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-30)
+    out = a - c
+    out -= along * (out * along).sum(axis=1, keepdims=True)
+    out /= np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-30)
+    sums = np.zeros((len(places), 3))
+    for end in (first, second):
+        np.add.at(sums, end[is_open], out)
+    # Of two edges that meet each is put out by as much; where they point against each other, by nothing.
+    squares = (sums * sums).sum(axis=1, keepdims=True)
+    moved = np.where(squares > 0.5, 2.0 * sums / np.maximum(squares, 0.5), 0.0)
+    return points + BORDER * float(np.ptp(places, axis=0).max()) * moved[merged.reshape(-1)]
 
 
 def triangles(points: Points, corners: NDArray[np.integer]) -> SharedShape:

@@ -293,6 +293,7 @@ class SolverSpace(Engine):
             put_to_sleep(
                 self.physics, [self.handles[path] for path in self._asleep],
                 [self.handles[path] for path in self.weights if path not in self._asleep],
+                [handle for path, handle in self.handles.items() if path not in self.weights],
             )  # fmt: skip
 
     # ----------------------------------------------------------------------- going on

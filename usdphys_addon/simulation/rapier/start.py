@@ -170,8 +170,14 @@ def _holding(facts: JointFacts) -> GenericJoint:
     return joint
 
 
-def put_to_sleep(physics: PhysicsWorld, asleep: Collection[Any], moving: Collection[Any]) -> None:
-    """Put bodies to sleep. moving: the handles of all other dynamic bodies, which keep their velocities."""
+def put_to_sleep(
+    physics: PhysicsWorld, asleep: Collection[Any], moving: Collection[Any], kinematic: Collection[Any]
+) -> None:  # fmt: skip
+    """Put bodies to sleep. moving: the handles of all other dynamic bodies, which keep their velocities.
+
+    kinematic: handles. They sleep until they move: the solver lets a sleeping body fall without its contacts when it
+    touches a kinematic one that is awake.
+    """
     if not asleep:
         return
     bodies, parameters = physics.rigid_bodies, physics.integration_parameters
@@ -192,5 +198,5 @@ def put_to_sleep(physics: PhysicsWorld, asleep: Collection[Any], moving: Collect
         bodies[handle].linvel, bodies[handle].angvel = linear, angular
     for tree, speeds in trees.values():
         tree.set_generalized_velocity(speeds)
-    for handle in asleep:
+    for handle in (*asleep, *kinematic):
         bodies[handle].sleep()
