@@ -132,6 +132,12 @@ def test_what_a_joint_carries_in_blender_is_where_it_is_shown(tmp_path):
     assert random_edits.faults(tmp_path) == []
 
 
+def test_a_joint_that_becomes_a_body_is_where_it_is_shown(tmp_path):
+    slide = chosen("Slide")
+    slide.usdphys.rigid_body.is_applied = slide.usdphys.rigid_body.kinematic_enabled = True
+    assert random_edits.faults(tmp_path, ("copy", "layer", "flat")) == []
+
+
 def test_a_material_goes_with_the_last_object(tmp_path):
     for obj in list(bpy.data.objects):
         bpy.data.objects.remove(obj)

@@ -511,8 +511,9 @@ class Comparison:
             if path in chosen.new:
                 edits.transforms[path] = self._local(placement, path)
             elif path in self.edited and (
-                self.edited[path].transform or self._has_new_parent(path, placement) or self._is_below_moved(placement)
-            ):
+                self.edited[path].transform or self._has_new_parent(path, placement)
+                or self._is_below_moved(placement) or self._gets_a_place(path)
+            ):  # fmt: skip
                 self._add_transform(edits, path, placement)
         for path, edited in self.edited.items():
             if edited.slots:
@@ -536,6 +537,11 @@ class Comparison:
             above = self.sources.parent_of(above)
         return False
 
+    def _gets_a_place(self, path: str) -> bool:
+        """Whether a prim without a place, such as a joint, becomes one with a place: a body or a collider."""
+        before, after = self.old.prims.get(path), self.new.prims.get(path)
+        return before is not None and after is not None and is_placeless(before) and not is_placeless(after)
+
     def _add_transform(self, edits: SceneEdits, path: str, placement: Placement) -> None:
         """Add the transform of an imported object if it is another than the prim's."""
         from pxr import Usd, UsdGeom
@@ -546,7 +552,8 @@ class Comparison:
         prim = self.new.prims.get(path)
         if prim is not None and is_placeless(prim):
             return
-        if not usd_prim or not (usd_prim.IsA(UsdGeom.Xformable) or usd_prim.GetTypeName() in ("", "Scope")):
+        takes_place = usd_prim and (usd_prim.IsA(UsdGeom.Xformable) or usd_prim.GetTypeName() in ("", "Scope"))
+        if not takes_place and not (usd_prim and self._gets_a_place(path)):
             return
         local = self._local(placement, path)
         before = np.array(usd_read.local_transform(UsdGeom.XformCache(Usd.TimeCode.Default()), usd_prim)[0]).T
