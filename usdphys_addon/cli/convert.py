@@ -76,8 +76,11 @@ def convert_file(options: argparse.Namespace) -> int:
 
         issues = [*issues, *labels.add_to_file(Path(options.output), labelled)]
     counted = _issues_for(options, reader, target) if reader is not None else []
-    known = {(issue.code, issue.path) for issue in issues}
-    issues = [*issues, *(issue for issue in counted if (issue.code, issue.path) not in known)]
+    known = {(issue.code, said) for issue in issues for said in (issue.path, issue.short)}
+    issues = [
+        *issues,
+        *(issue for issue in counted if not known & {(issue.code, issue.path), (issue.code, issue.short)}),
+    ]
     if options.receipt:
         _write_receipt(options, issues, counts, changed)
     print_issues(options, issues, warn)

@@ -132,7 +132,10 @@ class GltfExport:
         fix = "glTF holds no animation of physics; export USD to keep it."
         report_values_left_out(reading.model, reading.frame, issues, fix)
         if self.checks or self.options.target is not None:
-            issues += validate.validate(reading.model, self.options.target or "usd", check_geometry=False)
+            wanted: Any = "flat" if self.options.is_flat else "nested"
+            issues += validate.validate(
+                reading.model, self.options.target or "usd", hierarchy=wanted, check_geometry=False
+            )  # fmt: skip
         if settings.get("gltf_selected"):
             # Joints of the selection may hold others, so all were read.
             placements: Any = reading.placements
@@ -381,6 +384,8 @@ def _native_export(scratch: Path, native: dict[str, Any]) -> None:
         "filepath": str(scratch), "export_format": "GLB" if scratch.suffix.lower() == ".glb" else "GLTF_SEPARATE",
         "check_existing": False, "export_extras": True, "export_apply": True, "use_active_scene": True,
         "export_animations": False, "export_cameras": True, "export_lights": True, **native,
+        # Without animation, Blender's own exporter goes to frame 0.
+        "export_current_frame": not native.get("export_animations"),
     }  # fmt: skip
     operator: Any = bpy.ops.export_scene.gltf
     known = operator.get_rna_type().properties.keys()
