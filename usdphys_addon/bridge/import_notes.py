@@ -379,7 +379,7 @@ def _place(image: Any, source: str) -> str:
     """Digest of the path of an image file, as seen from the folder of the file that a material is from."""
     file = bpy.path.abspath(image.filepath, library=image.library)
     with suppress(ValueError):  # on another drive of Windows
-        file = os.path.relpath(file, os.path.dirname(bpy.path.abspath(source)))
+        file = os.path.relpath(file, Path(bpy.path.abspath(source)).parent)
     return _text_digest(file.replace("\\", "/"))
 
 
@@ -391,7 +391,7 @@ def _content(image: Any, known: dict[str, str]) -> str:
     if file not in known:
         known[file] = ""
         with suppress(OSError, ValueError):
-            if os.path.isfile(file):
+            if Path(file).is_file():
                 known[file] = _digest(Path(file).read_bytes())
     return known[file]
 

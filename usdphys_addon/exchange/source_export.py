@@ -332,6 +332,7 @@ class Comparison:
         imported = [placement for path, placement in self.placements.items() if path in self.living]
         edits = import_notes.edits_of((placement.obj for placement in imported), self.sources.materials)
         self.edited = {placement.path: edited for placement, edited in zip(imported, edits, strict=True)}
+        self.changes_of_place: dict[str, frames.Matrix] = {}
         self._report_hidden()
         self.removed = self._removed()
         self.moves = self._moves()
@@ -427,8 +428,34 @@ class Comparison:
         """A prim of the source with the place that its object has: in Blender, the unit of the file is a scale."""
         made, world = copy(prim), prim.world.copy()
         world[:3, :3] *= self.old.units.meters_per_unit / self.new.units.meters_per_unit
-        made.world = world
+        above = next((path for path in paths.ancestors_of(prim.path) if path in self.placements), "")
+        made.world = self._change_of_place(above) @ world if above and not prim.resets_xform_stack else world
         return made
+
+    def _change_of_place(self, path: str) -> frames.Matrix:
+        """(4, 4), metres: takes what the source has below a shown object to where the object has it now."""
+        from pxr import UsdGeom
+
+        change: frames.Matrix = self.changes_of_place.get(path, np.eye(4))
+        usd_prim = self.stage.GetPrimAtPath(path)
+        if path in self.changes_of_place or not usd_prim:
+            return change
+        before = self._turn @ np.array(UsdGeom.XformCache().GetLocalToWorldTransform(usd_prim)).T
+        now = self.placements[path].matrix.astype(float)
+        is_moved = np.abs(now - before).max() > _NOISE * max(1.0, float(np.abs(before).max()))
+        if is_moved and not frames.is_flat(frames.determinant(before)):
+            change = now @ np.linalg.inv(before)
+            change[:3, 3] *= float(self.scene.unit_settings.scale_length) or 1.0
+        self.changes_of_place[path] = change
+        return change
+
+    @cached_property
+    def _turn(self) -> frames.Matrix:
+        """(4, 4): converts the units and the up axis of the source to Blender's."""
+        from pxr import UsdGeom
+
+        meters = float(self.scene.usdphys.source.meters or 1.0)
+        return np.array(world_conversion(self.stage, UsdGeom.GetStageMetersPerUnit(self.stage) / meters), float)
 
     def _match_geometry(self) -> None:
         """Geometry that does not collide keeps its type: Blender has meshes in place of gprims, which is no edit."""
@@ -596,9 +623,7 @@ class Comparison:
                 local: frames.Matrix = np.array(obj.matrix_parent_inverse, float) @ np.array(obj.matrix_basis, float)
                 return local
             return np.asarray(np.linalg.solve(above.matrix.astype(float), placement.matrix.astype(float)))
-        meters = float(self.scene.usdphys.source.meters or 1.0)
-        turn = np.array(world_conversion(self.stage, UsdGeom.GetStageMetersPerUnit(self.stage) / meters), float)
-        world: frames.Matrix = np.asarray(np.linalg.solve(turn, placement.matrix.astype(float)))
+        world: frames.Matrix = np.asarray(np.linalg.solve(self._turn, placement.matrix.astype(float)))
         parent = self.stage.GetPrimAtPath(place) if place and not resets else None
         # What is hidden stays as it is below the nearest object that is shown.
         shown = next((path for path in paths.ancestors_of(place) if path in self._at_new_path), "") if parent else ""
