@@ -121,7 +121,8 @@ def test_games_are_told_nothing_that_the_preset_has_done_or_the_file_cannot_have
     bpy.ops.wm.save_as_mainfile(filepath=str(blend))
     for name in ("godot", "web"):
         run("convert", blend, tmp_path / "out.glb", "--for", name)
-        said = capsys.readouterr().err
+        out, said = capsys.readouterr()
+        assert "2 bodies" in out and "articulation" not in out and "scene" not in out
         assert "NestedRigidBody" not in said and "NoScene" not in said
         assert said.count("FrictionOrder") == 1
 

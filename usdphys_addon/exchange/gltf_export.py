@@ -211,6 +211,10 @@ class GltfExport:
             self.issues += written.issues
             for kind, number in summary.counts(reading.model).items():
                 self.counts[kind] = self.counts.get(kind, 0) + number
+        if not is_kept:
+            # The file has no word for the first, and of the second only a gravity that is not the Earth's.
+            self.counts["articulations"] = 0
+            self.counts["scenes"] = int(names.GRAVITY in document.json.get("extensions", {}))
         if is_kept:
             beside = wanted[0].beside
             beside.nodes, beside.made = wanted[0].nodes, before
