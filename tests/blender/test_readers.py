@@ -127,6 +127,19 @@ def test_games_are_told_nothing_that_the_preset_has_done_or_the_file_cannot_have
         assert said.count("FrictionOrder") == 1
 
 
+def test_what_holds_for_several_prims_is_one_line_with_their_number(tmp_path, blend, capsys):
+    for name in ("Iron", "Brass"):
+        material = bpy.data.materials["Steel"].copy()
+        material.name = name
+        bpy.data.objects["Ball" if name == "Iron" else "Floor"].data.materials.append(material)
+    bpy.ops.wm.save_as_mainfile(filepath=str(blend))
+    run("convert", blend, tmp_path / "out.glb", "--for", "godot", "--receipt", tmp_path / "receipt.json")
+    (said,) = [line for line in capsys.readouterr().err.splitlines() if "MaterialLeftOut" in line]
+    assert "The same holds for 2 more." in said
+    codes = [issue["code"] for issue in json.loads((tmp_path / "receipt.json").read_text())["issues"]]
+    assert codes.count("MaterialLeftOut") == 3
+
+
 def test_the_check_of_the_reader_decides_about_the_status(tmp_path, blend, capsys):
     """Newton refuses a joint that is in no articulation, PhysX does not."""
     bpy.data.objects["Crate"].usdphys.articulation_root.is_applied = False

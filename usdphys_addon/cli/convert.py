@@ -17,7 +17,7 @@ from ..system import blender, console
 from ..system.console import warn
 from ..system.files import USD_SUFFIXES, checked, noted, refuse_parts, write_text
 from .inputs import choices_of, model_in
-from .output import folders_made, output_to_stderr, print_issues, summarise, tell_note
+from .output import folders_made, output_to_stderr, print_issues, print_notices, summarise, tell_note
 
 if TYPE_CHECKING:
     from ..core.readers import Reader
@@ -83,7 +83,7 @@ def convert_file(options: argparse.Namespace) -> int:
     ]
     if options.receipt:
         _write_receipt(options, issues, counts, changed)
-    print_issues(options, issues, warn)
+    print_notices(options, issues, warn)
     numbers = ", ".join(tally(number, kind) for kind, number in counts.items() if number)
     summarise(options, f"{options.output}: {numbers or ('no edits' if options.form == 'layer' else 'no physics')}")
     return 1 if any(issue.severity == "error" for issue in counted) else 0
