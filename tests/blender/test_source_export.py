@@ -1141,6 +1141,8 @@ def test_a_moved_image_and_one_that_is_edited_in_place_are_no_edits(tmp_path, ce
         swap_image(tmp_path / "new", (0, 1, 1, 1)).unlink()
     elif edit == "packed":
         node.image.pack()
+        file.unlink()
+        node.image.filepath = "//other/paper.png"
         bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "elsewhere.blend"))
     else:
         lines = material.usdphys.prim.noted.split("\n")

@@ -28,6 +28,7 @@ _IDLE = frozenset({"name", "name_full", "users", "tag", "is_evaluated", "session
 
 #: Start of a line of a note with the digests of the name of a node, of the place of its image and of the content.
 _IMAGE = "image "
+_MOST_READ = 1 << 26
 #: Parts of a mesh that have a digest each in a note.
 MESH_PARTS = ("points", "faces", "face_materials", "texture_coordinates", "colors", "shading", "attributes")
 #: Attributes of a mesh that are noted by other means, or that nothing outside Blender reads.
@@ -384,15 +385,19 @@ def _place(image: Any, source: str) -> str:
 
 
 def _content(image: Any, known: dict[str, str]) -> str:
-    """Digest of the bytes of an image, packed or in its file; empty where they cannot be read. known: by path."""
+    """Size and CRC-32 of an image, packed or in its file; empty where it cannot be read. known: by path.
+
+    Of a larger one only the first `_MOST_READ` bytes count.
+    """
     if image.packed_file is not None:
-        return _digest(image.packed_file.data)
+        return f"{image.packed_file.size:x}-{crc32(image.packed_file.data[:_MOST_READ]):x}"
     file = bpy.path.abspath(image.filepath, library=image.library)
     if file not in known:
         known[file] = ""
         with suppress(OSError, ValueError):
             if Path(file).is_file():
-                known[file] = _digest(Path(file).read_bytes())
+                with Path(file).open("rb") as stream:
+                    known[file] = f"{Path(file).stat().st_size:x}-{crc32(stream.read(_MOST_READ)):x}"
     return known[file]
 
 
