@@ -67,6 +67,15 @@ def test_a_hidden_part_of_a_shown_object_goes_with_it(tmp_path, change):
     assert random_edits.faults(tmp_path, ("copy", "layer", "flat")) == []
 
 
+def test_what_is_below_a_hidden_object_with_a_new_parent_is_where_it_is_shown(tmp_path):
+    arm = chosen("Arm")
+    arm.parent = None
+    arm.hide_viewport = True
+    bpy.data.objects["World"].scale.z = 1.2
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path, ("copy", "layer", "flat")) == []
+
+
 def lay(child, parent):
     """Parent an object to another, and keep its place."""
     child, parent = bpy.data.objects[child], bpy.data.objects[parent]

@@ -538,7 +538,7 @@ class Comparison:
             if path in chosen.new:
                 edits.transforms[path] = self._local(placement, path)
             elif path in self.edited and (
-                self.edited[path].transform or self._has_new_parent(path, placement)
+                self.edited[path].transform or self._has_new_parent(path, placement.obj)
                 or self._is_below_moved(placement) or self._gets_a_place(path)
             ):  # fmt: skip
                 self._add_transform(edits, path, placement)
@@ -547,19 +547,21 @@ class Comparison:
                 edits.bindings[path] = self._binding(self.placements[path])
         return edits, chosen
 
-    def _has_new_parent(self, path: str, placement: Placement) -> bool:
+    def _has_new_parent(self, path: str, obj: Object) -> bool:
         """Whether an object has another parent than its prim, which can be another than in Blender, see `parent_of`."""
-        parent = self.sources.parent_of(placement.obj)
-        if parent != placement.obj.parent:
+        parent = self.sources.parent_of(obj)
+        if parent != obj.parent:
             return True
         before, now = paths.parent_of(path), self.sources.objects.get(parent.name, "?") if parent is not None else ""
         return now != (before if before in self.sources.imported else "")
 
     def _is_below_moved(self, placement: Placement) -> bool:
-        """Whether hidden objects, which are written as they were imported, have moved this one with them."""
+        """Whether hidden objects, which are written as they were imported, have moved this one with them, or kept it
+        where it is: they are no longer below what they were.
+        """  # fmt: skip
         above = self.sources.parent_of(placement.obj)
-        while above is not None and self.sources.objects.get(above.name) in self.hidden:
-            if import_notes.is_moved(above):
+        while above is not None and (path := self.sources.objects.get(above.name)) in self.hidden:
+            if import_notes.is_moved(above) or self._has_new_parent(path, above):
                 return True
             above = self.sources.parent_of(above)
         return False
@@ -623,19 +625,33 @@ class Comparison:
                 local: frames.Matrix = np.array(obj.matrix_parent_inverse, float) @ np.array(obj.matrix_basis, float)
                 return local
             return np.asarray(np.linalg.solve(above.matrix.astype(float), placement.matrix.astype(float)))
-        world: frames.Matrix = np.asarray(np.linalg.solve(self._turn, placement.matrix.astype(float)))
-        parent = self.stage.GetPrimAtPath(place) if place and not resets else None
-        # What is hidden stays as it is below the nearest object that is shown.
-        shown = next((path for path in paths.ancestors_of(place) if path in self._at_new_path), "") if parent else ""
-        if shown in self.placements and paths.followed(shown, self.moves) == shown:
-            below, _ = UsdGeom.XformCache().ComputeRelativeTransform(parent, self.stage.GetPrimAtPath(shown))
-            whole = self._at_new_path[shown].matrix.astype(float) @ np.array(below).T
-            return np.asarray(np.linalg.solve(whole, placement.matrix.astype(float)))
-        if parent:
-            world = np.asarray(
-                np.linalg.solve(np.array(UsdGeom.XformCache().GetLocalToWorldTransform(parent)).T, world)
-            )
-        return world
+        whole = self._turn if resets else self._place_in_file(place)
+        return np.asarray(np.linalg.solve(whole, placement.matrix.astype(float)))
+
+    def _place_in_file(self, path: str) -> frames.Matrix:
+        """The place in Blender (4, 4) that what is written at a path has there.
+
+        What is hidden, or no object, stays as it is below the nearest object that is shown.
+        """
+        from pxr import UsdGeom
+
+        below: frames.Matrix = np.eye(4)
+        resets = False
+        while path and not resets:
+            shown = self._at_new_path.get(path)
+            if shown is not None:
+                return np.asarray(shown.matrix.astype(float) @ below)
+            usd_prim = self.stage.GetPrimAtPath(paths.followed(path, self._origins))
+            if not usd_prim:
+                break
+            local, resets = UsdGeom.XformCache().GetLocalTransformation(usd_prim)
+            below, path = np.array(local).T @ below, paths.parent_of(path)
+        return np.asarray(self._turn @ below)
+
+    @cached_property
+    def _origins(self) -> dict[str, str]:
+        """Paths in the source by the paths that they have after all moves."""
+        return {new: old for old, new in self.moves.items()}
 
     @cached_property
     def _at_new_path(self) -> dict[str, Placement]:
