@@ -175,8 +175,17 @@ class USDPHYS_OT_vendor_rename(_VendorOperator, bpy.types.Operator):
         if thing is None:
             return {"CANCELLED"}
         others = [obj.usdphys for obj in context.selected_objects if obj.usdphys != thing]
-        vendor_instances.rename([thing, *others], self.applied, self.new_name)
+        if vendor_instances.rename([thing, *others], self.applied, self.new_name):
+            self._report_left(vendor_instances.with_instance(self.applied))
         return {"FINISHED"}
+
+    def _report_left(self: Any, names: list[str]) -> None:
+        """Warn of the joints that are on the tendon of the old name."""
+        if names:
+            old = self.applied.rpartition(":")[2]
+            more = phrase(" and {count} more", count=len(names) - 1) if len(names) > 1 else ""
+            text = phrase("'{name}'{more} is still on '{tendon}': not selected", name=names[0], more=more, tendon=old)
+            self.report({"WARNING"}, tr(text))
 
 
 class USDPHYS_OT_approximation_add(_VendorOperator, bpy.types.Operator):

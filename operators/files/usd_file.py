@@ -40,11 +40,13 @@ class UsdFileOperator:
 
     def report_result(self, template: str, result: Any) -> None:
         """Report the warnings of an import or export, and the numbers of bodies, colliders and joints."""
+        from ...usdphys_addon.core.rules.base import alike
         from ...usdphys_addon.core.words import joined, phrase, tally
 
-        for issue in result.issues:
+        for issue, number in alike(result.issues):
             if issue.severity != "info":
-                self.report({"WARNING"}, tr(joined(" ", (issue.message, issue.fix))))
+                said = tr(joined(" ", (issue.message, issue.fix)))
+                self.report({"WARNING"}, f"{number} \N{MULTIPLICATION SIGN} {said}" if number > 1 else said)
         numbers = joined(", ", (tally(result.counts.get(kind, 0), kind) for kind in ("bodies", "colliders", "joints")))
         done = phrase(template, file=result.path.name, numbers=numbers)
         notes = [issue.message for issue in result.issues if issue.severity == "info"]

@@ -57,6 +57,25 @@ def test_what_a_hidden_object_moves_is_where_it_is_shown(tmp_path, name, above):
     assert random_edits.faults(tmp_path) == []
 
 
+@pytest.mark.parametrize("change", ["scale", "place"])
+def test_a_hidden_part_of_a_shown_object_goes_with_it(tmp_path, change):
+    bpy.data.objects["Shape"].hide_viewport = True
+    one = chosen("One")
+    one.scale *= 0.7 if change == "scale" else 1.0
+    one.location.x += 0.0 if change == "scale" else 2.0
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path, ("copy", "layer", "flat")) == []
+
+
+def test_what_is_below_a_hidden_object_with_a_new_parent_is_where_it_is_shown(tmp_path):
+    arm = chosen("Arm")
+    arm.parent = None
+    arm.hide_viewport = True
+    bpy.data.objects["World"].scale.z = 1.2
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path, ("copy", "layer", "flat")) == []
+
+
 def lay(child, parent):
     """Parent an object to another, and keep its place."""
     child, parent = bpy.data.objects[child], bpy.data.objects[parent]
@@ -130,6 +149,12 @@ def test_what_a_joint_carries_in_blender_is_where_it_is_shown(tmp_path):
     arm.parent = bpy.data.objects["Hinge"]
     bpy.context.view_layer.update()
     assert random_edits.faults(tmp_path) == []
+
+
+def test_a_joint_that_becomes_a_body_is_where_it_is_shown(tmp_path):
+    slide = chosen("Slide")
+    slide.usdphys.rigid_body.is_applied = slide.usdphys.rigid_body.kinematic_enabled = True
+    assert random_edits.faults(tmp_path, ("copy", "layer", "flat")) == []
 
 
 def test_a_material_goes_with_the_last_object(tmp_path):

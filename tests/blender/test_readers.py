@@ -114,6 +114,32 @@ def test_games_get_their_extensions(tmp_path, blend, capsys):
     assert "Godot leaves out the joint 'Hinge'" in capsys.readouterr().err
 
 
+def test_games_are_told_nothing_that_the_preset_has_done_or_the_file_cannot_have(tmp_path, blend, capsys):
+    """Nested bodies are written flat, there are no physics scenes, and the checks of scene and file say it once."""
+    bpy.data.objects["Ball"].parent = bpy.data.objects["Crate"]
+    bpy.context.scene.usdphys.physics_scenes[0].gravity_magnitude = 9.81
+    bpy.ops.wm.save_as_mainfile(filepath=str(blend))
+    for name in ("godot", "web"):
+        run("convert", blend, tmp_path / "out.glb", "--for", name)
+        out, said = capsys.readouterr()
+        assert "2 bodies" in out and "articulation" not in out and "scene" not in out
+        assert "NestedRigidBody" not in said and "NoScene" not in said
+        assert said.count("FrictionOrder") == 1
+
+
+def test_what_holds_for_several_prims_is_one_line_with_their_number(tmp_path, blend, capsys):
+    for name in ("Iron", "Brass"):
+        material = bpy.data.materials["Steel"].copy()
+        material.name = name
+        bpy.data.objects["Ball" if name == "Iron" else "Floor"].data.materials.append(material)
+    bpy.ops.wm.save_as_mainfile(filepath=str(blend))
+    run("convert", blend, tmp_path / "out.glb", "--for", "godot", "--receipt", tmp_path / "receipt.json")
+    (said,) = [line for line in capsys.readouterr().err.splitlines() if "MaterialLeftOut" in line]
+    assert "The same holds for 2 more." in said
+    codes = [issue["code"] for issue in json.loads((tmp_path / "receipt.json").read_text())["issues"]]
+    assert codes.count("MaterialLeftOut") == 3
+
+
 def test_the_check_of_the_reader_decides_about_the_status(tmp_path, blend, capsys):
     """Newton refuses a joint that is in no articulation, PhysX does not."""
     bpy.data.objects["Crate"].usdphys.articulation_root.is_applied = False
@@ -177,6 +203,18 @@ def test_the_largest_collider_of_a_body_is_the_one_that_apple_reads(tmp_path, bl
     assert stage.GetPrimAtPath(shape).GetTypeName() == "Capsule"
 
 
+@pytest.mark.parametrize("axis", ["Y", "Z"])
+def test_a_direction_of_gravity_alone_is_that_of_the_earth_there(tmp_path, blend, axis):
+    physics = bpy.context.scene.usdphys.physics_scenes[0]
+    physics.property_unset("gravity_magnitude")
+    physics.gravity_direction = (2.0, 0.0, 0.0)
+    bpy.ops.wm.save_as_mainfile(filepath=str(blend))
+    run("convert", blend, tmp_path / "out.usda", "--for", "apple", "--up-axis", axis)
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    gravity = next(prim for prim in stage.Traverse() if prim.GetName() == "AppleGravity")
+    assert gravity.GetAttribute("physics:gravitationalForce:acceleration").Get() == pytest.approx((9.81, 0.0, 0.0))
+
+
 # --------------------------------------------------------------------------- Unreal
 
 
@@ -220,6 +258,64 @@ def test_hulls_are_convex_and_triangles_stay_unreals_complex_collision(tmp_path)
     assert "UCX_Crate_00" in nodes and not [name for name in nodes if "Hall" in name and name != "Hall"]
     assert [issue.label for issue in result.issues if issue.code == "UnrealNoCollision"] == ["Lost"]
     assert result.counts["colliders"] == 1
+
+
+@pytest.mark.parametrize("suffix", [".glb", ".fbx"])
+def test_a_collision_mesh_is_as_large_as_the_visible_one_in_a_scene_of_centimetres(tmp_path, suffix):
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    crate, ball = (
+        scenes.solid("Crate", (50, 100, 50), location=(0, 0, 200)),
+        scenes.solid("Ball", location=(300, 0, 200)),
+    )
+    crate.usdphys.colliders[0].approximation = "convexHull"
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=50.0)
+    ball.data = bpy.context.object.data
+    ball.scale = (1.0, 1.0, 3.0)
+    ball.usdphys.colliders[0].approximation = "boundingSphere"
+    bpy.data.objects.remove(bpy.context.object)
+    result = unreal_export.export_unreal(bpy.context, tmp_path / f"out{suffix}")
+    assert {kind for kind, number in result.counts.items() if number} == {"colliders"}
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    operator = bpy.ops.import_scene.gltf if suffix == ".glb" else bpy.ops.import_scene.fbx
+    operator(filepath=str(tmp_path / f"out{suffix}"))
+    bpy.context.view_layer.update()
+    corners = {}
+    for obj in bpy.data.objects:
+        points = np.array([obj.matrix_world @ point.co for point in obj.data.vertices])
+        corners[obj.name] = np.array([points.min(axis=0), points.max(axis=0)])
+    assert corners["UCX_Crate_00"] == pytest.approx(np.array([[-0.5, -1.0, 1.5], [0.5, 1.0, 2.5]]), abs=1e-4)
+    assert corners["Crate"] == pytest.approx(corners["UCX_Crate_00"], abs=1e-4)
+    # The ball around an ellipsoid has its longest half axis as radius.
+    assert corners["USP_Ball_00"] == pytest.approx(np.array([[1.5, -1.5, 0.5], [4.5, 1.5, 3.5]]), abs=1e-4)
+
+
+def test_visible_objects_that_unreal_does_not_get_are_named(tmp_path):
+    scenes.solid("Crate")
+    text = bpy.data.objects.new("Label", bpy.data.curves.new("Label", "FONT"))
+    bpy.context.scene.collection.objects.link(text)
+    inner = scenes.new_collection("Props")
+    inner.objects.link(bpy.data.objects.new("Prop", scenes.box_mesh("Prop")))
+    scenes.add_instance("Copy", inner)
+    result = unreal_export.export_unreal(bpy.context, tmp_path / "out.glb")
+    (issue,) = [issue for issue in result.issues if issue.code == "UnrealNoMesh"]
+    assert "and 1 more" in issue.message and issue.label in ("Label", "Prop")
+
+
+@pytest.mark.parametrize("export", ["unreal", "gltf"])
+def test_a_file_has_the_pose_of_the_current_frame(tmp_path, export):
+    crate = scenes.solid("Crate")
+    for frame in (0, 10):
+        crate.location.x = frame
+        crate.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(5)
+    place = crate.location.x
+    if export == "unreal":
+        unreal_export.export_unreal(bpy.context, tmp_path / "out.glb")
+    else:
+        gltf_export.export_gltf(bpy.context, tmp_path / "out.glb", gltf_export.WriteOptions())
+    assert 0.0 < place < 10.0
+    moved = [node for name, node in nodes_of(tmp_path / "out.glb").items() if "Crate" in name]
+    assert moved and all(node["translation"][0] == pytest.approx(place, abs=1e-4) for node in moved)
 
 
 def test_fbx_has_the_same_meshes(tmp_path, blend):

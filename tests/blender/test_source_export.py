@@ -1110,6 +1110,47 @@ def test_images_of_new_materials_come_with_the_file(tmp_path, cell, name, form):
     assert (tmp_path / "target" / "textures" / "wood.png").read_bytes() == b"of somebody else"
 
 
+def swap_image(folder: Path, color: tuple[float, ...]) -> Path:
+    """Have the imported material show another image file of the same name. Returns it."""
+    folder.mkdir(exist_ok=True)
+    new = painted("other", folder / "paper.png", color).node_tree.nodes["Image Texture"].image
+    shown = bpy.data.objects["Skin"].active_material
+    (node,) = [node for node in shown.node_tree.nodes if getattr(node, "image", None) is not None]
+    node.image = new
+    return folder / "paper.png"
+
+
+def test_another_image_of_the_same_name_is_an_edit(tmp_path, cell):
+    file = swap_image(tmp_path / "new", (0, 1, 1, 1))
+    (tmp_path / "target").mkdir()
+    write(tmp_path / "target" / "out.usda", "copy")
+    assert images_of(tmp_path / "target" / "out.usda")["/Cell/Looks/Paper"] == file.read_bytes()
+
+
+@pytest.mark.parametrize("edit", ["copied", "painted in place", "lost", "noted by an older version", "packed"])
+def test_a_moved_image_and_one_that_is_edited_in_place_are_no_edits(tmp_path, cell, edit):
+    material = bpy.data.objects["Skin"].active_material
+    (node,) = [node for node in material.node_tree.nodes if getattr(node, "image", None) is not None]
+    file = Path(bpy.path.abspath(node.image.filepath))
+    if edit == "copied":
+        swap_image(tmp_path / "new", (0, 1, 1, 1)).write_bytes(file.read_bytes())
+    elif edit == "painted in place":
+        file.write_bytes(swap_image(tmp_path / "new", (0, 1, 1, 1)).read_bytes())
+        node.image = bpy.data.images.load(str(file))
+    elif edit == "lost":
+        swap_image(tmp_path / "new", (0, 1, 1, 1)).unlink()
+    elif edit == "packed":
+        node.image.pack()
+        file.unlink()
+        node.image.filepath = "//other/paper.png"
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "elsewhere.blend"))
+    else:
+        lines = material.usdphys.prim.noted.split("\n")
+        material.usdphys.prim.noted = "\n".join(line for line in lines if not line.startswith("image "))
+        swap_image(tmp_path / "new", (0, 1, 1, 1))
+    assert edits_in(cell, tmp_path) == []
+
+
 def test_a_flat_file_names_its_images_beside_it(tmp_path, cell):
     """So that both can be moved together."""
     write(tmp_path / "out.usda", "flat")

@@ -7,7 +7,7 @@ import bpy
 import pytest
 from usdphys_ext.usdphys_addon.authoring import vendor_edits, vendor_instances
 from usdphys_ext.usdphys_addon.bridge import vendor_rows
-from usdphys_ext.usdphys_addon.core import schema
+from usdphys_ext.usdphys_addon.core import schema, validate
 from usdphys_ext.usdphys_addon.core.errors import InputError
 
 from . import scenes
@@ -48,14 +48,18 @@ def test_a_joint_is_offered_its_tendons_those_of_others_and_a_new_one():
 
 
 @pytest.mark.parametrize("selected", [True, False])
-def test_a_tendon_gets_its_name_on_the_selected_joints_and_in_the_file(tmp_path, selected):
+def test_a_tendon_gets_its_name_on_the_selected_joints_and_in_the_file(tmp_path, capfd, selected):
     first, second = finger()
     for tendon in ("default", "default_1"):
         add(first, f"{ROOT}:{tendon}", "stiffness")
         add(second, f"{AXIS}:{tendon}")
     bpy.context.view_layer.objects.active = first
     second.select_set(selected)
+    capfd.readouterr()
     bpy.ops.usdphys.vendor_rename(data_path="object.usdphys", applied=f"{ROOT}:default_1", new_name="flexor")
+    assert ("'Knuckle1' is still on 'default_1': not selected" in capfd.readouterr().out) is not selected
+    found = {issue.code for issue in validate.validate(scenes.read_model(), "physx")}
+    assert ("TendonWithoutRoot" in found) is not selected
     other = "flexor" if selected else "default_1"
     assert vendor_rows.applied_names(first.usdphys) == [f"{ROOT}:default", f"{ROOT}:flexor"]
     assert vendor_rows.applied_names(second.usdphys) == [f"{AXIS}:default", f"{AXIS}:{other}"]

@@ -427,6 +427,23 @@ def test_a_loop_a_rope_and_a_moving_anchor_are_written(tmp_path: Path) -> None:
     assert np.abs(data.efc_pos[: data.ne]).max() < 1e-6
 
 
+def test_joints_that_mujoco_cannot_close_loops_by_are_named_once_and_not_counted(tmp_path: Path) -> None:
+    from pxr import UsdGeom, UsdPhysics
+
+    stage = usd_read.Usd.Stage.CreateInMemory()
+    for number in range(4):
+        cube = UsdGeom.Cube.Define(stage, f"/w/c{number}")
+        UsdPhysics.CollisionAPI.Apply(cube.GetPrim())
+        UsdPhysics.RigidBodyAPI.Apply(cube.GetPrim())
+        for other in range(number):
+            joint = UsdPhysics.Joint.Define(stage, f"/w/j{other}{number}")
+            joint.CreateBody0Rel().SetTargets([f"/w/c{other}"])
+            joint.CreateBody1Rel().SetTargets([f"/w/c{number}"])
+    issues, counts = mjcf_file.write_file(stage, usd_read.read_stage(stage), tmp_path / "out.xml")
+    (said,) = [issue.message for issue in issues if "closes no loop by a PhysicsJoint" in issue.message]
+    assert "and 2 more" in said and counts["joints"] == 3
+
+
 def test_an_empty_model_is_refused_in_one_sentence() -> None:
     with pytest.raises(InputError, match="no body and no collider"):
         write.text_of(PhysicsModel(), "nothing")

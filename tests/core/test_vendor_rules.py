@@ -91,6 +91,7 @@ CASES = [
      ball('"PhysxCollisionAPI", "NewtonCollisionAPI"',
           "float physxCollision:restOffset = 0.1\nfloat newton:contactMargin = 0.1")),
     ("MimicWithoutLimits", arm("NewtonMimicAPI"), arm("NewtonMimicAPI", LIMITS)),
+    ("TendonWithoutRoot", arm("PhysxTendonAxisAPI:one"), arm('PhysxTendonAxisAPI:one", "PhysxTendonAxisRootAPI:one')),
     ("GearWithoutJoints", arm("PhysicsFilteredPairsAPI") + GEAR.format("/J", "/Gone"),
      arm("PhysicsFilteredPairsAPI") + GEAR.format("/J", "/J")),
     ("GearWithoutJoints", arm("PhysicsFilteredPairsAPI", kind="PhysicsPrismaticJoint") + GEAR.format("/J", "/J"),

@@ -87,6 +87,15 @@ def rename(things: Iterable[Any], applied: str, name: str) -> int:
     return len(renamed)
 
 
+def with_instance(applied: str) -> list[str]:
+    """Names of the objects of the file with an instance of the family of a schema, such as all joints of a tendon."""
+    base, instance = schema.split_applied(applied)
+    cls = vendor_schemas.find(base)
+    family = family_of(cls) if cls is not None else frozenset()
+    things: Any = bpy.data.objects
+    return [obj.name for obj in things if instance in _instances(obj.usdphys, family)]
+
+
 def _follow_parents(things: list[Any], old: str, name: str) -> None:
     """Attachments of a spatial tendon name the one before them."""
     for thing in things:

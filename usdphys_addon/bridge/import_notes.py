@@ -7,9 +7,12 @@ material slots. It is saved, undone and appended with its owner.
 
 from __future__ import annotations
 
+import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import count
+from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -23,6 +26,9 @@ from .identity import remembered
 _IDLE = frozenset({"name", "name_full", "users", "tag", "is_evaluated", "session_uid", "show_limits", "display_size"})
 
 
+#: Start of a line of a note with the digests of the name of a node, of the place of its image and of the content.
+_IMAGE = "image "
+_MOST_READ = 1 << 26
 #: Parts of a mesh that have a digest each in a note.
 MESH_PARTS = ("points", "faces", "face_materials", "texture_coordinates", "colors", "shading", "attributes")
 #: Attributes of a mesh that are noted by other means, or that nothing outside Blender reads.
@@ -57,11 +63,14 @@ class Edited(NamedTuple):
 def note(objects: Iterable[Object], materials: Iterable[Material], source: str) -> None:
     """Note the state of objects and materials that an import has made. source: path of the file."""
     states = _States({})
+    known: dict[str, str] = {}
     for obj in objects:
         obj.usdphys.prim.noted = "\n".join(states.of(obj))
     for material in materials:
         material.usdphys.prim.source = source
-        material.usdphys.prim.noted = _look_of(material)
+        images = _images_of(material).items()
+        lines = [f"{_IMAGE}{node} {_place(image, source)} {_content(image, known)}" for node, image in images]
+        material.usdphys.prim.noted = "\n".join((_look_of(material), *lines))
 
 
 def edits_of(objects: Iterable[Object], materials: Mapping[str, str]) -> Iterator[Edited]:
@@ -132,11 +141,12 @@ def has_new_movers(obj: Object) -> bool:
 def edited_inputs(material: Material) -> frozenset[str] | None:
     """Inputs of UsdPreviewSurface that the user has changed on an imported material; None where more has changed."""
     noted = str(material.usdphys.prim.noted)
-    now = _look_of(material)
-    if not noted or noted == now:
+    if not noted:
         return frozenset()
-    before, after = noted.split("\n"), now.split("\n")
-    if before[0] != after[0] or len(before) != len(after):
+    lines = noted.split("\n")
+    before = [line for line in lines if not line.startswith(_IMAGE)]
+    after = _look_of(material).split("\n")
+    if before[0] != after[0] or len(before) != len(after) or _has_other_images(material, lines):
         return None
     return frozenset(one.partition(" ")[0] for one, other in zip(before, after, strict=True) if one != other)
 
@@ -341,6 +351,56 @@ def _look_of(material: Material) -> str:
     return "\n".join((_digest("\n".join(parts).encode()), *inputs))
 
 
+def _images_of(material: Material) -> dict[str, Any]:
+    """The images of files that a material shows, by digests of the names of the nodes."""
+    tree: Any = material.node_tree
+    shown = [(node.name, getattr(node, "image", None)) for node in tree.nodes] if tree is not None else []
+    return {_text_digest(name): image for name, image in shown if image is not None and image.filepath}
+
+
+def _has_other_images(material: Material, noted: list[str]) -> bool:
+    """Whether an image of the same name from another folder has replaced a noted one.
+
+    Folders move, and files are edited in place, so that both the place and the content have to differ. What notes of
+    older versions or missing files leave open counts as no edit.
+    """
+    images, source = _images_of(material), str(material.usdphys.prim.source)
+    for line in noted:
+        if line.startswith(_IMAGE):
+            node, place, content = line.removeprefix(_IMAGE).split(" ")
+            image = images.get(node)
+            if image is not None and content and place != _place(image, source):
+                now = _content(image, {})
+                if now and now != content:
+                    return True
+    return False
+
+
+def _place(image: Any, source: str) -> str:
+    """Digest of the path of an image file, as seen from the folder of the file that a material is from."""
+    file = bpy.path.abspath(image.filepath, library=image.library)
+    with suppress(ValueError):  # on another drive of Windows
+        file = os.path.relpath(file, Path(bpy.path.abspath(source)).parent)
+    return _text_digest(file.replace("\\", "/"))
+
+
+def _content(image: Any, known: dict[str, str]) -> str:
+    """Size and CRC-32 of an image, packed or in its file; empty where it cannot be read. known: by path.
+
+    Of a larger one only the first `_MOST_READ` bytes count.
+    """
+    if image.packed_file is not None:
+        return f"{image.packed_file.size:x}-{crc32(image.packed_file.data[:_MOST_READ]):x}"
+    file = bpy.path.abspath(image.filepath, library=image.library)
+    if file not in known:
+        known[file] = ""
+        with suppress(OSError, ValueError):
+            if Path(file).is_file():
+                with Path(file).open("rb") as stream:
+                    known[file] = f"{Path(file).stat().st_size:x}-{crc32(stream.read(_MOST_READ)):x}"
+    return known[file]
+
+
 def values_digest(data: Any) -> str:
     """Digest of the numbers, choices and names of a data-block, such as a light or a camera."""
     lines = []
@@ -362,6 +422,10 @@ def _text(value: Any) -> str:
         return " ".join(repr(part) for part in value) if not isinstance(value, str) else value
     except TypeError:
         return repr(value)
+
+
+def _text_digest(text: str) -> str:
+    return _digest(text.encode(errors="surrogatepass"))
 
 
 def _digest(data: bytes) -> str:

@@ -17,7 +17,7 @@ from ..system import blender, console
 from ..system.console import warn
 from ..system.files import USD_SUFFIXES, checked, noted, refuse_parts, write_text
 from .inputs import choices_of, model_in
-from .output import folders_made, output_to_stderr, print_issues, summarise, tell_note
+from .output import folders_made, output_to_stderr, print_issues, print_notices, summarise, tell_note
 
 if TYPE_CHECKING:
     from ..core.readers import Reader
@@ -76,11 +76,14 @@ def convert_file(options: argparse.Namespace) -> int:
 
         issues = [*issues, *labels.add_to_file(Path(options.output), labelled)]
     counted = _issues_for(options, reader, target) if reader is not None else []
-    known = {(issue.code, issue.path) for issue in issues}
-    issues = [*issues, *(issue for issue in counted if (issue.code, issue.path) not in known)]
+    known = {(issue.code, said) for issue in issues for said in (issue.path, issue.short)}
+    issues = [
+        *issues,
+        *(issue for issue in counted if not known & {(issue.code, issue.path), (issue.code, issue.short)}),
+    ]
     if options.receipt:
         _write_receipt(options, issues, counts, changed)
-    print_issues(options, issues, warn)
+    print_notices(options, issues, warn)
     numbers = ", ".join(tally(number, kind) for kind, number in counts.items() if number)
     summarise(options, f"{options.output}: {numbers or ('no edits' if options.form == 'layer' else 'no physics')}")
     return 1 if any(issue.severity == "error" for issue in counted) else 0

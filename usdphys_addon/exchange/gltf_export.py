@@ -132,7 +132,10 @@ class GltfExport:
         fix = "glTF holds no animation of physics; export USD to keep it."
         report_values_left_out(reading.model, reading.frame, issues, fix)
         if self.checks or self.options.target is not None:
-            issues += validate.validate(reading.model, self.options.target or "usd", check_geometry=False)
+            wanted: Any = "flat" if self.options.is_flat else "nested"
+            issues += validate.validate(
+                reading.model, self.options.target or "usd", hierarchy=wanted, check_geometry=False
+            )  # fmt: skip
         if settings.get("gltf_selected"):
             # Joints of the selection may hold others, so all were read.
             placements: Any = reading.placements
@@ -208,6 +211,10 @@ class GltfExport:
             self.issues += written.issues
             for kind, number in summary.counts(reading.model).items():
                 self.counts[kind] = self.counts.get(kind, 0) + number
+        if not is_kept:
+            # The file has no word for the first, and of the second only a gravity that is not the Earth's.
+            self.counts["articulations"] = 0
+            self.counts["scenes"] = int(names.GRAVITY in document.json.get("extensions", {}))
         if is_kept:
             beside = wanted[0].beside
             beside.nodes, beside.made = wanted[0].nodes, before
@@ -381,6 +388,8 @@ def _native_export(scratch: Path, native: dict[str, Any]) -> None:
         "filepath": str(scratch), "export_format": "GLB" if scratch.suffix.lower() == ".glb" else "GLTF_SEPARATE",
         "check_existing": False, "export_extras": True, "export_apply": True, "use_active_scene": True,
         "export_animations": False, "export_cameras": True, "export_lights": True, **native,
+        # Without animation, Blender's own exporter goes to frame 0.
+        "export_current_frame": not native.get("export_animations"),
     }  # fmt: skip
     operator: Any = bpy.ops.export_scene.gltf
     known = operator.get_rna_type().properties.keys()

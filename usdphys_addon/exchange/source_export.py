@@ -332,6 +332,7 @@ class Comparison:
         imported = [placement for path, placement in self.placements.items() if path in self.living]
         edits = import_notes.edits_of((placement.obj for placement in imported), self.sources.materials)
         self.edited = {placement.path: edited for placement, edited in zip(imported, edits, strict=True)}
+        self.changes_of_place: dict[str, frames.Matrix] = {}
         self._report_hidden()
         self.removed = self._removed()
         self.moves = self._moves()
@@ -427,8 +428,34 @@ class Comparison:
         """A prim of the source with the place that its object has: in Blender, the unit of the file is a scale."""
         made, world = copy(prim), prim.world.copy()
         world[:3, :3] *= self.old.units.meters_per_unit / self.new.units.meters_per_unit
-        made.world = world
+        above = next((path for path in paths.ancestors_of(prim.path) if path in self.placements), "")
+        made.world = self._change_of_place(above) @ world if above and not prim.resets_xform_stack else world
         return made
+
+    def _change_of_place(self, path: str) -> frames.Matrix:
+        """(4, 4), metres: takes what the source has below a shown object to where the object has it now."""
+        from pxr import UsdGeom
+
+        change: frames.Matrix = self.changes_of_place.get(path, np.eye(4))
+        usd_prim = self.stage.GetPrimAtPath(path)
+        if path in self.changes_of_place or not usd_prim:
+            return change
+        before = self._turn @ np.array(UsdGeom.XformCache().GetLocalToWorldTransform(usd_prim)).T
+        now = self.placements[path].matrix.astype(float)
+        is_moved = np.abs(now - before).max() > _NOISE * max(1.0, float(np.abs(before).max()))
+        if is_moved and not frames.is_flat(frames.determinant(before)):
+            change = now @ np.linalg.inv(before)
+            change[:3, 3] *= float(self.scene.unit_settings.scale_length) or 1.0
+        self.changes_of_place[path] = change
+        return change
+
+    @cached_property
+    def _turn(self) -> frames.Matrix:
+        """(4, 4): converts the units and the up axis of the source to Blender's."""
+        from pxr import UsdGeom
+
+        meters = float(self.scene.usdphys.source.meters or 1.0)
+        return np.array(world_conversion(self.stage, UsdGeom.GetStageMetersPerUnit(self.stage) / meters), float)
 
     def _match_geometry(self) -> None:
         """Geometry that does not collide keeps its type: Blender has meshes in place of gprims, which is no edit."""
@@ -511,30 +538,38 @@ class Comparison:
             if path in chosen.new:
                 edits.transforms[path] = self._local(placement, path)
             elif path in self.edited and (
-                self.edited[path].transform or self._has_new_parent(path, placement) or self._is_below_moved(placement)
-            ):
+                self.edited[path].transform or self._has_new_parent(path, placement.obj)
+                or self._is_below_moved(placement) or self._gets_a_place(path)
+            ):  # fmt: skip
                 self._add_transform(edits, path, placement)
         for path, edited in self.edited.items():
             if edited.slots:
                 edits.bindings[path] = self._binding(self.placements[path])
         return edits, chosen
 
-    def _has_new_parent(self, path: str, placement: Placement) -> bool:
+    def _has_new_parent(self, path: str, obj: Object) -> bool:
         """Whether an object has another parent than its prim, which can be another than in Blender, see `parent_of`."""
-        parent = self.sources.parent_of(placement.obj)
-        if parent != placement.obj.parent:
+        parent = self.sources.parent_of(obj)
+        if parent != obj.parent:
             return True
         before, now = paths.parent_of(path), self.sources.objects.get(parent.name, "?") if parent is not None else ""
         return now != (before if before in self.sources.imported else "")
 
     def _is_below_moved(self, placement: Placement) -> bool:
-        """Whether hidden objects, which are written as they were imported, have moved this one with them."""
+        """Whether hidden objects, which are written as they were imported, have moved this one with them, or kept it
+        where it is: they are no longer below what they were.
+        """  # fmt: skip
         above = self.sources.parent_of(placement.obj)
-        while above is not None and self.sources.objects.get(above.name) in self.hidden:
-            if import_notes.is_moved(above):
+        while above is not None and (path := self.sources.objects.get(above.name)) in self.hidden:
+            if import_notes.is_moved(above) or self._has_new_parent(path, above):
                 return True
             above = self.sources.parent_of(above)
         return False
+
+    def _gets_a_place(self, path: str) -> bool:
+        """Whether a prim without a place, such as a joint, becomes one with a place: a body or a collider."""
+        before, after = self.old.prims.get(path), self.new.prims.get(path)
+        return before is not None and after is not None and is_placeless(before) and not is_placeless(after)
 
     def _add_transform(self, edits: SceneEdits, path: str, placement: Placement) -> None:
         """Add the transform of an imported object if it is another than the prim's."""
@@ -546,7 +581,8 @@ class Comparison:
         prim = self.new.prims.get(path)
         if prim is not None and is_placeless(prim):
             return
-        if not usd_prim or not (usd_prim.IsA(UsdGeom.Xformable) or usd_prim.GetTypeName() in ("", "Scope")):
+        takes_place = usd_prim and (usd_prim.IsA(UsdGeom.Xformable) or usd_prim.GetTypeName() in ("", "Scope"))
+        if not takes_place and not (usd_prim and self._gets_a_place(path)):
             return
         local = self._local(placement, path)
         before = np.array(usd_read.local_transform(UsdGeom.XformCache(Usd.TimeCode.Default()), usd_prim)[0]).T
@@ -589,21 +625,33 @@ class Comparison:
                 local: frames.Matrix = np.array(obj.matrix_parent_inverse, float) @ np.array(obj.matrix_basis, float)
                 return local
             return np.asarray(np.linalg.solve(above.matrix.astype(float), placement.matrix.astype(float)))
-        meters = float(self.scene.usdphys.source.meters or 1.0)
-        turn = np.array(world_conversion(self.stage, UsdGeom.GetStageMetersPerUnit(self.stage) / meters), float)
-        world: frames.Matrix = np.asarray(np.linalg.solve(turn, placement.matrix.astype(float)))
-        parent = self.stage.GetPrimAtPath(place) if place and not resets else None
-        # What is hidden stays as it is below the nearest object that is shown.
-        shown = next((path for path in paths.ancestors_of(place) if path in self._at_new_path), "") if parent else ""
-        if shown in self.placements and paths.followed(shown, self.moves) == shown:
-            below, _ = UsdGeom.XformCache().ComputeRelativeTransform(parent, self.stage.GetPrimAtPath(shown))
-            whole = self._at_new_path[shown].matrix.astype(float) @ np.array(below).T
-            return np.asarray(np.linalg.solve(whole, placement.matrix.astype(float)))
-        if parent:
-            world = np.asarray(
-                np.linalg.solve(np.array(UsdGeom.XformCache().GetLocalToWorldTransform(parent)).T, world)
-            )
-        return world
+        whole = self._turn if resets else self._place_in_file(place)
+        return np.asarray(np.linalg.solve(whole, placement.matrix.astype(float)))
+
+    def _place_in_file(self, path: str) -> frames.Matrix:
+        """The place in Blender (4, 4) that what is written at a path has there.
+
+        What is hidden, or no object, stays as it is below the nearest object that is shown.
+        """
+        from pxr import UsdGeom
+
+        below: frames.Matrix = np.eye(4)
+        resets = False
+        while path and not resets:
+            shown = self._at_new_path.get(path)
+            if shown is not None:
+                return np.asarray(shown.matrix.astype(float) @ below)
+            usd_prim = self.stage.GetPrimAtPath(paths.followed(path, self._origins))
+            if not usd_prim:
+                break
+            local, resets = UsdGeom.XformCache().GetLocalTransformation(usd_prim)
+            below, path = np.array(local).T @ below, paths.parent_of(path)
+        return np.asarray(self._turn @ below)
+
+    @cached_property
+    def _origins(self) -> dict[str, str]:
+        """Paths in the source by the paths that they have after all moves."""
+        return {new: old for old, new in self.moves.items()}
 
     @cached_property
     def _at_new_path(self) -> dict[str, Placement]:

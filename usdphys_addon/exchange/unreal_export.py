@@ -21,12 +21,14 @@ from bpy.types import Context, Object
 from ..bridge import authored_poses, gprim_mesh, scene_read
 from ..bridge.reading import SceneReading
 from ..bridge.writing import unit_length
-from ..core import hull, paths, summary, validate
+from ..core import fitting, frames, hull, paths, summary, validate
 from ..core.errors import InputError, OutputError
 from ..core.model import Mesh, Prim
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue, refuse_errors
 from ..core.words import counted, phrase
+from ..gltf import scaling
+from ..gltf.document import Document
 from ..system.console import printed_on_success
 from ..system.files import replacing
 from .edited_geometry import selected
@@ -34,6 +36,8 @@ from .usd_export import ExportResult
 
 SUFFIXES = (".fbx", ".glb")
 _PREFIXES: dict[type[Any], str] = {usd_geom.Cube: "UBX", usd_geom.Sphere: "USP", usd_geom.Capsule: "UCP"}
+#: Types of objects that are visible and have no mesh of their own.
+_OTHER_SHAPES = frozenset({"CURVE", "CURVES", "FONT", "META", "POINTCLOUD", "SURFACE", "VOLUME"})
 _BOUNDS = {"boundingCube": "UBX", "boundingSphere": "USP"}
 #: Approximations whose mesh Unreal collides with as it is, where it has no other.
 _AS_IT_IS = frozenset({"none", "meshSimplification"})
@@ -57,8 +61,13 @@ def export_unreal(context: Context, filepath: str | Path, *, strict: bool = Fals
         _without_physics(context.scene), replacing(target, apart=True) as scratch,
     ):  # fmt: skip
         _native_export(scratch)
-    counts = {**summary.counts(reading.model), "bodies": 0, "joints": 0, "colliders": made}
-    return ExportResult(target, issues + left_out + list(_unread(reading)), counts)
+        if scratch.suffix.lower() == ".glb" and (meters := unit_length(context.scene)) != 1.0:
+            # FBX has the unit of the scene; Blender's exporter of glTF takes it as a metre.
+            document = Document.load(scratch)
+            scaling.scale_lengths(document, meters)
+            document.save(scratch)
+    counts = {**dict.fromkeys(summary.counts(reading.model), 0), "colliders": made}
+    return ExportResult(target, [*issues, *left_out, *_not_meshes(reading), *_unread(reading)], counts)
 
 
 # --------------------------------------------------------------------------- collision meshes
@@ -68,6 +77,7 @@ def export_unreal(context: Context, filepath: str | Path, *, strict: bool = Fals
 def _collision_meshes(context: Context, reading: SceneReading) -> Iterator[tuple[list[Object], int, list[Issue]]]:
     """(objects to export, number of collision meshes, what has none) while the block runs; the meshes go with it."""
     scene: Any = context.scene
+    meters = unit_length(scene)
     rendered = {
         placement.path: placement.obj for placement in reading.placements
         if placement.instance is None and placement.obj.type == "MESH" and not placement.obj.hide_render
@@ -92,7 +102,8 @@ def _collision_meshes(context: Context, reading: SceneReading) -> Iterator[tuple
             made.append(obj)
             scene.collection.objects.link(obj)
             world = np.array(prim.world, float)
-            world[:3, 3] /= unit_length(scene)
+            world[:3, 3] /= meters
+            mesh.transform(mathutils.Matrix.Scale(1.0 / meters, 4))
             obj.matrix_world = mathutils.Matrix(world.tolist())
         context.view_layer.update()
         yield [*rendered.values(), *made], len(made), list(_without(lost))
@@ -132,15 +143,8 @@ def _shape_of(prim: Prim) -> tuple[str, bpy.types.Mesh] | None:
     api = prim.get(usd_physics.MeshCollisionAPI)
     form = str(api.resolved("approximation")) if api is not None else ""
     points = np.asarray(mesh.points, float)
-    low, high = points.min(axis=0), points.max(axis=0)
     if form in _BOUNDS:
-        bound: usd_geom.Gprim = usd_geom.Cube(size=1.0)
-        if form == "boundingSphere":
-            bound = usd_geom.Sphere(radius=float(np.linalg.norm(high - low)) / 2.0)
-        made = gprim_mesh.mesh_of("Collision", bound, 1.0)
-        size = (high - low) if form == "boundingCube" else np.ones(3)
-        made.transform(mathutils.Matrix.LocRotScale(((low + high) / 2.0).tolist(), None, size.tolist()))
-        return _BOUNDS[form], made
+        return _BOUNDS[form], _ball_around(points, prim) if form == "boundingSphere" else _box_around(points)
     faces = hull.convex_hull(points)
     if faces is None:
         return None
@@ -150,17 +154,56 @@ def _shape_of(prim: Prim) -> tuple[str, bpy.types.Mesh] | None:
     return "UCX", made
 
 
+def _box_around(points: fitting.Points) -> bpy.types.Mesh:
+    middle, half = fitting.bounding_box(points)
+    made = gprim_mesh.mesh_of("Collision", usd_geom.Cube(size=2.0), 1.0)
+    made.transform(mathutils.Matrix.LocRotScale(middle.tolist(), None, half.tolist()))
+    return made
+
+
+def _ball_around(points: fitting.Points, prim: Prim) -> bpy.types.Mesh:
+    """The ball around points as they are scaled in the world, in the space of the prim, which scales it back."""
+    world = np.array(prim.world, float)
+    stretch = frames.rotation_of(world).T @ world[:3, :3]
+    if frames.is_flat(frames.determinant(stretch)):
+        stretch = np.eye(3)
+    middle, radius = fitting.bounding_ball(points @ stretch.T)
+    made = gprim_mesh.mesh_of("Collision", usd_geom.Sphere(radius=radius), 1.0)
+    made.transform(mathutils.Matrix(frames.transform(middle).tolist()))
+    made.transform(mathutils.Matrix(np.linalg.inv(stretch).tolist()).to_4x4())
+    return made
+
+
 # --------------------------------------------------------------------------- what is left out
 
 
 def _without(prims: list[Prim]) -> Iterator[Issue]:
     if prims:
         more = phrase(" and {count} more", count=len(prims) - 1) if len(prims) > 1 else ""
-        text = "Unreal: the collider '{name}'{more} has no collision mesh: it has no visible mesh, or no hull."
+        text = (
+            "Unreal gets no collision mesh of the collider '{name}'{more}: there is no visible mesh or no hull, or it "
+            "is a plane without an end."
+        )
         yield Issue(
             "UnrealNoCollision", "warning", prims[0].path, prims[0].label,
             phrase(text, name=paths.name_of(prims[0].path), more=more),
             "Parent a visible mesh to its body, or use a box.",
+        )  # fmt: skip
+
+
+def _not_meshes(reading: SceneReading) -> Iterator[Issue]:
+    """Visible objects that are not written: instances, and what becomes a mesh only in renders."""
+    names = list(dict.fromkeys(
+        placement.obj.name for placement in reading.placements
+        if not placement.obj.hide_render
+        and (placement.obj.type in _OTHER_SHAPES or (placement.instance is not None and placement.obj.type == "MESH"))
+    ))  # fmt: skip
+    if names:
+        more = phrase(" and {count} more", count=len(names) - 1) if len(names) > 1 else ""
+        text = "Only mesh objects are written for Unreal, so '{name}'{more} is left out: an instance, or no mesh."
+        yield Issue(
+            "UnrealNoMesh", "warning", "", names[0], phrase(text, name=names[0], more=more),
+            "Make instances real (Object, Apply), and convert other objects to meshes.",
         )  # fmt: skip
 
 
@@ -219,6 +262,7 @@ def _native_export(scratch: Path) -> None:
         operator = bpy.ops.export_scene.gltf
         keywords = {
             "export_format": "GLB", "export_apply": True, "export_animations": False, "check_existing": False,
+            "export_current_frame": True,
         }  # fmt: skip
     try:
         operator.get_rna_type()

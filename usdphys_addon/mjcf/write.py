@@ -7,7 +7,7 @@ The file stands alone: meshes are in it. What MuJoCo cannot say is named.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -80,11 +80,14 @@ class _Body:
 
 
 class Written(NamedTuple):
-    """text: the file. names: of what is in it, by path. issues: what could not be said."""
+    """text: the file. names: of what is in it, by path. issues: what could not be said. lost_joints: number of joints
+    that are not in it.
+    """
 
     text: str
     names: dict[str, str]
     issues: list[Issue]
+    lost_joints: int = 0
 
 
 def text_of(model: PhysicsModel, name: str, further: Further | None = None) -> Written:
@@ -120,6 +123,8 @@ class _Writer:
         self.is_balanced = False
         #: Joints with what MuJoCo has no word for, by what that is.
         self.unsaid: dict[str, dict[str, Prim]] = {}
+        #: Joints that close a loop and are left out, by type.
+        self.left_open: dict[str, list[Prim]] = defaultdict(list)
 
     def written(self) -> Written:
         self.find_bodies()
@@ -139,6 +144,7 @@ class _Writer:
             raise InputError("There is no body and no collider to write.")
         self.actuate()
         self.tell_unsaid()
+        self.tell_left_open()
         sections = [self.options(), ("asset", self.assets), ("worldbody", world), ("contact", self.excludes())]
         sections += [("equality", self.equalities), ("tendon", self.tendons), ("actuator", self.actuators)]
         sections = _with_classes(self.with_kept(sections))
@@ -149,7 +155,9 @@ class _Writer:
                 lines += content
             elif content:
                 lines += [f"  <{tag}>", *content, f"  </{tag}>"]
-        return Written("\n".join([*lines, "</mujoco>", ""]), self.names, self.issues)
+        return Written(
+            "\n".join([*lines, "</mujoco>", ""]), self.names, self.issues, sum(map(len, self.left_open.values()))
+        )
 
     def issue(self, prim: Prim, message: str, fix: str, severity: Any = "warning") -> None:
         self.issues.append(Issue("MjcfNotSaid", severity, prim.path, prim.label, message, fix))
@@ -704,6 +712,12 @@ class _Writer:
                 "Export USD to keep it.", "info",
             )  # fmt: skip
 
+    def tell_left_open(self) -> None:
+        for kind, prims in self.left_open.items():
+            more = f" and {len(prims) - 1} more" if len(prims) > 1 else ""
+            self.issue(prims[0], f"MuJoCo closes no loop by a {kind}, so {prims[0].display}{more} is left out.",
+                       "Let another joint close the loop.")  # fmt: skip
+
     def driven(
         self, joint: _Joint, dof: str, name: str, drive: usd_physics.DriveAPI | None, weight: Callable[[], float]
     ) -> str:  # fmt: skip
@@ -852,8 +866,7 @@ class _Writer:
         elif kind == "PhysicsDistanceJoint":
             self.distance(name, joint, local)
         else:
-            self.issue(prim, f"{prim.display} closes a loop, and MuJoCo has no {kind} for that: it is left out.",
-                       "Let another joint close the loop.")  # fmt: skip
+            self.left_open[kind].append(prim)
 
     def softness(self, path: str) -> str:
         """The attributes by which MuJoCo's solver holds the equality that a joint becomes."""

@@ -7,6 +7,7 @@ body, friction and restitution, gravity.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -45,6 +46,8 @@ _ROWS = {row.says: row for row in TABLE}
 #: Gprims whose shape the reader can take.
 _SHAPES = (usd_geom.Cube, usd_geom.Sphere, usd_geom.Capsule, usd_geom.Cylinder, usd_geom.Cone)
 _GRAVITY = "AppleGravity"
+#: Gravity of the Earth, m/s².
+_EARTH = 9.81
 #: Approximations that are convex.
 _CONVEX = ("convexHull", "boundingCube", "boundingSphere")
 
@@ -102,12 +105,15 @@ def _add_body(layer: Sdf.Layer, model: PhysicsModel, body: Prim, colliders: list
 def _add_gravity(layer: Sdf.Layer, model: PhysicsModel, up_axis: str, meters_per_unit: float) -> None:
     scene = next(iter(model.scenes.values()), None)
     value = scene.get(usd_physics.PhysicsScene) if scene is not None else None
-    if value is None or value.gravity_magnitude is None or value.gravity_magnitude < 0.0:
+    if value is None:
+        return
+    size, direction = value.decided("gravity_magnitude"), value.gravity_direction or (0.0, 0.0, 0.0)
+    length = math.hypot(*direction)
+    if size is None and not length:
         return  # the reader's own, which is that of the Earth
-    direction = value.gravity_direction or (0.0, 0.0, 0.0)
-    if not any(direction):
-        direction = (0.0, 0.0, -1.0)
-    x, y, z = (part * value.gravity_magnitude / meters_per_unit for part in direction)
+    if not length:
+        direction, length = (0.0, 0.0, -1.0), 1.0
+    x, y, z = (part / length * (_EARTH if size is None else size) / meters_per_unit for part in direction)
     home = layer.defaultPrim
     path = f"/{home}/{_GRAVITY}" if home else f"/{_GRAVITY}"
     spec = Sdf.CreatePrimInLayer(layer, path)
@@ -144,7 +150,7 @@ def _unread(model: PhysicsModel, known: dict[str, list[Prim]]) -> Iterator[Issue
     planes = [prim for prim in colliders if prim.get(usd_geom.Plane) is not None]
     for code, prims, template, fix in (
         ("AppleJointUnread", list(model.joints.values()),
-         "Apple AR leaves out the joint '{name}'{more}: its bodies come apart.",
+         "Apple AR leaves out the joint '{name}'{more}, so bodies come apart.",
          "Deliver a pose that needs no joint, or an animation."),
         ("AppleOneCollider", several, "Apple AR takes one collider of the body '{name}'{more}: the largest.",
          "Give it one collider that encloses it."),

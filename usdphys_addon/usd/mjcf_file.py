@@ -77,7 +77,8 @@ def write_file(
         )
         validate.refuse_errors(issues, target, strict=strict)
         replace_together(scratch, target, _images_of(target))
-    return issues, summary.counts(model)
+    counts = summary.counts(model)
+    return issues, {**counts, "joints": counts["joints"] - made.lost_joints}
 
 
 def _textures_beside(target: Path) -> str:

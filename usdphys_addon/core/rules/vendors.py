@@ -89,6 +89,16 @@ def is_replaced(base: str, attribute: Attribute) -> bool:
     return concepts.replacement(base, attribute.usd, ()) is not None
 
 
+@rule("TendonWithoutRoot")
+def tendon_without_root(facts: Facts) -> Iterator[Finding]:
+    """Two hinges swung as without a tendon where the first was no root of it, and each alone where that had another."""
+    roots = {instance for _, instance, _ in _all(facts, "PhysxTendonAxisRootAPI")}
+    for prim, instance, _ in _all(facts, "PhysxTendonAxisAPI"):
+        if instance not in roots:
+            text = f"{prim.display} is on the tendon '{instance}', which has no root, so PhysX ignores it."
+            yield Finding(prim, text, {"tendon": instance})
+
+
 @rule("MimicWithoutLimits")
 def mimic_without_limits(facts: Facts) -> Iterator[Finding]:
     for prim, _, _ in _all(facts, "NewtonMimicAPI", "PhysxMimicJointAPI"):
