@@ -292,9 +292,9 @@ def _scene(layout_: Layout, prim: Prim, owners: tuple[str, ...] | None, notices:
     chosen = known[0] if known else first
     if len(owners) > 1 or not known:
         what = (
-            "has several simulation owners"
+            "names several physics scenes"
             if known
-            else f"has the simulation owner {owners[0]}, which is not a physics scene"
+            else f"names {owners[0]}, which is not a physics scene"
         )
         notices.add("SceneOwner", prim, f"{prim.display} {what}: {chosen or 'the default scene'} is used.")
     return chosen

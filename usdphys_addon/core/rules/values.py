@@ -134,7 +134,7 @@ def physx_approximation(facts: Facts) -> Iterator[Finding]:
     for prim, options in facts.all(usd_physics.MeshCollisionAPI):
         if options.approximation in PHYSX_TOKENS:
             yield Finding(
-                prim, f"{prim.display} has the approximation '{options.approximation}', which only PhysX knows."
+                prim, f"{prim.display} collides as '{options.approximation}', which only PhysX knows."
             )
 
 
