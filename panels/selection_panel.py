@@ -162,6 +162,8 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             draw_cable(box, obj)
         if role != selected.NONE:
             self.draw_body(box, rows, context, obj)
+        elif obj.type in ("CURVE", "SURFACE") and not applies(obj, "cable"):
+            self.draw_curve(box, rows, obj)
         if selected.NEEDS["articulation"](obj):
             self.draw_articulation(box, rows, obj)
         if role != selected.NONE:
@@ -215,7 +217,7 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             rows.draw(box, "collider_shape")
             shapes = readout.shapes_of(obj.name)
             index = obj.usdphys.active_collider_index
-            if shapes and index < len(shapes) and obj.usdphys.colliders[index].shape == "AUTO":
+            if shapes and index < len(shapes) and obj.usdphys.colliders[index].shape in ("AUTO", "MESH"):
                 _below_value(box, tr(phrase(shapes[index])))
             rows.draw(box, "surface", search_data=bpy.data, search_property="materials", icon="MATERIAL")
             rows.draw(box, "friction")
@@ -225,6 +227,18 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         rows.draw(
             box, "group", search_data=context.scene.usdphys, search_property="collision_groups", icon="GROUP"
         )  # fmt: skip
+
+    def draw_curve(self, box: Any, rows: _Rows, obj: Any) -> None:
+        """Why a curve cannot collide, and how it can."""
+        from ..usdphys_addon.authoring.collider_choice import loses_faces
+
+        if not loses_faces(obj):
+            return
+        text = "Files hold this curve without its faces: as a mesh it can collide"
+        draw_text(box.column(align=True), text, "INFO")
+        if not rows.others:
+            # It would apply the modifiers of other objects.
+            box.operator("object.convert", text="Convert to Mesh", icon="MESH_DATA").target = "MESH"
 
     def draw_body_folds(self, layout: UILayout, rows: _Rows, context: Context, obj: Any) -> None:
         if is_body(obj):

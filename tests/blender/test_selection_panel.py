@@ -111,6 +111,28 @@ def test_a_joint_shows_what_its_type_and_its_mover_need():
     assert any("Physics tab" in text for text in box().labels())
 
 
+@pytest.mark.parametrize(
+    ("values", "is_offered"),
+    [
+        ({}, False),
+        ({"bevel_depth": 0.1}, True),
+        ({"extrude": 0.1}, True),
+        ({"dimensions": "2D", "fill_mode": "BOTH"}, True),
+    ],
+)
+def test_a_curve_that_is_shown_with_faces_is_offered_to_become_a_mesh(values, is_offered):
+    """Static and Dynamic refuse it, because files hold it without faces."""
+    data = bpy.data.curves.new("Track", "CURVE")
+    data.dimensions = "3D"
+    data.splines.new("POLY").points.add(1)
+    scenes.assign(data, **values)
+    track = scenes.add("Track", data)
+    scenes.select(track)
+    assert [one.text for one in box().buttons("object.convert")] == ["Convert to Mesh"] * is_offered
+    track.usdphys.cable.is_applied = True
+    assert not box().buttons("object.convert")
+
+
 def test_values_that_differ_have_a_sign_and_what_is_authored_a_button():
     one, other = scenes.solid("One"), scenes.solid("Other")
     scenes.select(one, other)

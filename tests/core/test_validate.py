@@ -1161,7 +1161,9 @@ def test_fixes_name_attributes_as_the_panels_do():
         if attribute.label.lower() != words_of(attribute.usd)
     }  # fmt: skip
     assert renamed["physics:approximation"] == "Collides As"
-    texts = {rule.code: rule.fix for rule in base.RULES} | {code: kind.fix for code, kind in notices.NOTICE_KINDS.items()}
+    texts = {rule.code: rule.fix for rule in base.RULES} | {
+        code: kind.fix for code, kind in notices.NOTICE_KINDS.items()
+    }
     texts |= {code: fix.label for code, fix in model_fixes.FIXES.items()}
     wrong = {
         code: usd for code, text in texts.items() for usd in renamed
