@@ -73,7 +73,7 @@ class _Rows:
         # Blender asks each object of the view layer for `selected_objects`, and hardly any of them for `selected`.
         is_one = not obj.select_get() or len(context.view_layer.objects.selected) < 2
         self.others = 0 if is_one else max(len(context.selected_objects) - 1, 0)
-        self.differing = selection.differing(obj) if self.others else frozenset[str]()
+        self.differing = selection.differing(obj, self.others) if self.others else frozenset[str]()
         self.declared = self.values.bl_rna.properties
         self.curves: dict[int, Any] = {}
         self.room = fitting.room() - _BUTTON

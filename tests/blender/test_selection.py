@@ -28,7 +28,7 @@ def known() -> None:
     """Ask and compute, as a draw and its job do."""
     for name in selection.VALUES:
         selection.shown(name)
-    selection.differing(bpy.context.object)
+    selection.differing(bpy.context.object, len(bpy.context.selected_objects))
     bpy.context.view_layer.update()
     for _ in readout.compute():
         pass
@@ -92,11 +92,11 @@ def test_values_that_differ_are_named():
     chosen().mass = 3.0
     other.usdphys.mass.mass = 4.0
     known()
-    assert selection.differing(bpy.context.object) == {"mass"}
+    assert selection.differing(bpy.context.object, 2) == {"mass"}
     chosen().mass = 5.0
     readout.forget()
     known()
-    assert selection.differing(bpy.context.object) == frozenset()
+    assert selection.differing(bpy.context.object, 2) == frozenset()
 
 
 def test_friction_without_a_material_is_that_of_the_preview_and_makes_one_material_for_all():

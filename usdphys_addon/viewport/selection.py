@@ -379,9 +379,10 @@ def current(context: Context) -> Any:
     return getattr(context.scene, NAME, None) if context.scene is not None else None
 
 
-def differing(obj: Object) -> frozenset[str]:
-    """For a draw: names of the properties that differ, as last computed."""
-    names: frozenset[str] | None = readout.ask("differing", obj.name)
+def differing(obj: Object, others: int) -> frozenset[str]:
+    """For a draw: names of the properties that differ, as last computed. others: how many are selected beside obj."""
+    # What is known of another selection is not shown for this one.
+    names: frozenset[str] | None = readout.ask("differing", f"{others} {obj.name}")
     return names or frozenset()
 
 
