@@ -42,6 +42,8 @@ _MOVER_ROWS = {
         ("max_force", "Max Force"),
     ),
 }  # fmt: skip
+#: Rows of a drive that moves nothing, because these are 0.
+_GAIN_ROWS = (("stiffness", "Stiffness"), ("damping", "Damping"))
 #: Limits by type of joint: (name of the property, text).
 _LIMITS = {
     "REVOLUTE": (("joint_revolute_lower_limit", "From"), ("joint_revolute_upper_limit", "To")),
@@ -61,8 +63,6 @@ _DOTS = {
     value_keys.DRIVEN: "DECORATE_DRIVER", "": "BLANK1",
 }  # fmt: skip
 _DIFFERS = "\N{NOT EQUAL TO}"
-#: In place of a value that is not computed yet.
-_UNKNOWN = "\N{HORIZONTAL ELLIPSIS}"
 
 
 class _Rows:
@@ -73,7 +73,7 @@ class _Rows:
         # Blender asks each object of the view layer for `selected_objects`, and hardly any of them for `selected`.
         is_one = not obj.select_get() or len(context.view_layer.objects.selected) < 2
         self.others = 0 if is_one else max(len(context.selected_objects) - 1, 0)
-        self.differing = selection.differing(obj) if self.others else frozenset[str]()
+        self.differing = selection.differing(obj, self.others) if self.others else frozenset[str]()
         self.declared = self.values.bl_rna.properties
         self.curves: dict[int, Any] = {}
         self.room = fitting.room() - _BUTTON
@@ -95,13 +95,6 @@ class _Rows:
             column.use_property_split = False
             column.label(text=label, translate=False)
             column.prop(self.values, typed.name, text="", placeholder=tr(typed.placeholder))
-        elif selection.is_unknown(name):
-            # The field would say 0, which is a value.
-            parts = row.split(factor=0.4, align=True) if fits else row.column()
-            names = parts.row()
-            names.alignment = "RIGHT" if fits else "LEFT"
-            names.label(text=label, translate=False)
-            parts.label(text=_UNKNOWN, translate=False)
         elif fits and not search:
             row.prop(self.values, name, text=label, translate=False)
         else:
@@ -169,6 +162,8 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             draw_cable(box, obj)
         if role != selected.NONE:
             self.draw_body(box, rows, context, obj)
+        elif obj.type in ("CURVE", "SURFACE") and not applies(obj, "cable"):
+            self.draw_curve(box, rows, obj)
         if selected.NEEDS["articulation"](obj):
             self.draw_articulation(box, rows, obj)
         if role != selected.NONE:
@@ -217,13 +212,12 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
     def draw_body(self, box: Any, rows: _Rows, context: Context, obj: Any) -> None:
         if is_body(obj):
             rows.draw(box, "mass")
-            if reason := selection.problem("mass"):
-                draw_text(box.column(align=True), reason, "INFO")
+            _why_unknown(box, "mass")
         if selected.has_colliders(obj):
             rows.draw(box, "collider_shape")
             shapes = readout.shapes_of(obj.name)
             index = obj.usdphys.active_collider_index
-            if shapes and index < len(shapes) and obj.usdphys.colliders[index].shape == "AUTO":
+            if shapes and index < len(shapes) and obj.usdphys.colliders[index].shape in ("AUTO", "MESH"):
                 _below_value(box, tr(phrase(shapes[index])))
             rows.draw(box, "surface", search_data=bpy.data, search_property="materials", icon="MATERIAL")
             rows.draw(box, "friction")
@@ -233,6 +227,18 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         rows.draw(
             box, "group", search_data=context.scene.usdphys, search_property="collision_groups", icon="GROUP"
         )  # fmt: skip
+
+    def draw_curve(self, box: Any, rows: _Rows, obj: Any) -> None:
+        """Why a curve cannot collide, and how it can."""
+        from ..usdphys_addon.authoring.collider_choice import loses_faces
+
+        if not loses_faces(obj):
+            return
+        text = "Files hold this curve without its faces: as a mesh it can collide"
+        draw_text(box.column(align=True), text, "INFO")
+        if not rows.others:
+            # It would apply the modifiers of other objects.
+            box.operator("object.convert", text="Convert to Mesh", icon="MESH_DATA").target = "MESH"
 
     def draw_body_folds(self, layout: UILayout, rows: _Rows, context: Context, obj: Any) -> None:
         if is_body(obj):
@@ -244,6 +250,7 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             if body is not None:
                 for name in ("center_of_mass", "diagonal_inertia"):
                     rows.draw(body, f"mass_{name}")
+                _why_unknown(body, "mass_center_of_mass", "mass_diagonal_inertia")
         if selected.has_colliders(obj):
             body = _fold(layout, "shape", "Shape: Parts, Own Mass")
             if body is not None:
@@ -331,8 +338,11 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             column.label(text=f"{fitting.shown('Moves By')} {_DIFFERS}" if "mover" in rows.differing else "Moves By")
             declared = rows.values.bl_rna.properties["mover"].enum_items
             rows.choice(column, "mover", [(item.identifier, item.name) for item in declared])
-            dof = selected.dof_of(joint)
-            for name, text in _MOVER_ROWS[mover]:
+            dof, fields = selected.dof_of(joint), _MOVER_ROWS[mover]
+            if selected.has_idle_drive(obj):
+                draw_text(column, "It has a drive, whose stiffness and damping are 0", "INFO")
+                fields = _GAIN_ROWS
+            for name, text in fields:
                 rows.draw(box, selection.name_of(f"joint.drives.{dof}", name), text)
         elif joint.type == "GENERIC":
             draw_text(box.column(align=True), "Its limits and drives are in the Physics tab of the properties", "INFO")
@@ -354,6 +364,12 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         body = _fold(layout, f"simulators_{places[0]}", text)
         if body is not None:
             vendor.draw(body, context, physics, "object", "object.usdphys", *places)
+
+
+def _why_unknown(box: Any, *names: str) -> None:
+    """Why one of these values is not computed."""
+    for reason in dict.fromkeys(filter(None, map(selection.problem, names))):
+        draw_text(box.column(align=True), reason, "INFO")
 
 
 def _below_value(box: Any, text: str) -> None:

@@ -17,10 +17,10 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import message_texts
 from bench import load_extension
@@ -51,12 +51,22 @@ def rows(table: str) -> dict[str, tuple[str, ...]]:
 
 
 def language_columns() -> dict[str, int]:
-    """Columns of the files by language, as operators/translations.py has them; that module needs bpy."""
+    """Columns of the files by language."""
+    return _constant("LANGUAGES")
+
+
+def own_files() -> list[str]:
+    """Names of the files that hold one language."""
+    return sorted(set(_constant("OWN_FILES").values()))
+
+
+def _constant(name: str) -> dict[str, Any]:
+    """A table of operators/translations.py, which cannot be imported without bpy."""
     text = (ROOT / "operators" / "translations.py").read_text(encoding="utf-8")
-    found = re.search(r"^LANGUAGES = (\{.*\})$", text, re.MULTILINE)
+    found = re.search(rf"^{name} = (\{{.*\}})$", text, re.MULTILINE)
     assert found is not None
-    columns: dict[str, int] = ast.literal_eval(found[1])
-    return columns
+    table: dict[str, Any] = ast.literal_eval(found[1])
+    return table
 
 
 def messages(texts: dict[str, list[tuple[int, str]]], counts: Iterable[str], known: Iterable[str]) -> Iterator[Missing]:
@@ -99,12 +109,21 @@ def print_missing(missing: Iterable[Missing], most: int) -> None:
         for table in TABLES:
             found = [each for each in without_line if each.table == table]
             found += [Missing(table, text) for text, texts in rows(table).items() if not texts[column - 1]]
-            if found:
-                print(f"operators/{table}: {len(found)} without a translation for '{language}', shown in English:")
-            for each in found[:most]:
-                print(f"    {each.text}" + (f"    ({each.place})" if each.place else ""))
-            if len(found) > most:
-                print(f"    and {len(found) - most} more; scripts/untranslated.py --all prints them")
+            _print(found, f"operators/{table}: {len(found)} without a translation for '{language}'", most)
+    for name in own_files():
+        known = rows(name)
+        found = [each for each in without_line if each.text not in known]
+        found += [Missing(table, text) for table in TABLES for text in rows(table) if text not in known]
+        _print(found, f"operators/{name}: {len(found)} without a line", most)
+
+
+def _print(found: Sequence[Missing], heading: str, most: int) -> None:
+    if found:
+        print(f"{heading}, shown in English:")
+    for each in found[:most]:
+        print(f"    {each.text}" + (f"    ({each.place})" if each.place else ""))
+    if len(found) > most:
+        print(f"    and {len(found) - most} more; scripts/untranslated.py --all prints them")
 
 
 def main(arguments: list[str]) -> int:

@@ -8,7 +8,7 @@ import bpy
 
 from ...usdphys_addon.bridge.choices import items_of
 from ...usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
-from ...usdphys_addon.core.words import named, phrase
+from ...usdphys_addon.core.words import joined, named, phrase
 from ...usdphys_addon.viewport.wrapped_text import OPERATION_LINE, draw_text
 from .generator import Generator, kind_of
 
@@ -96,7 +96,7 @@ class USDPHYS_OT_rope(Generator, bpy.types.Operator):
     def make(self, context: bpy.types.Context) -> tuple[str, list[str]]:
         from ...usdphys_addon.generators import ropes
 
-        made, steps, idle = ropes.make_row(context, ropes.RopeOptions(
+        made, steps, idle, stilled = ropes.make_row(context, ropes.RopeOptions(
             self.kind, self.segments, self.radius, self.width, self.slack, self.mass, self.ends, self.stiffness,
             self.damping, self.articulation, self.skin, self.load,
         ))  # fmt: skip
@@ -118,7 +118,12 @@ class USDPHYS_OT_rope(Generator, bpy.types.Operator):
                 "The segments are light for their load. As an articulation PhysX needs {number} time steps a "
                 "second to hold them; make them heavier or fewer, or switch Articulation off.", number=steps,
             ))  # fmt: skip
-        return phrase("{kind} of {number} bodies", kind=kind_of(self), number=len(made)), notes
+        text = phrase("{kind} of {number} bodies", kind=kind_of(self), number=len(made))
+        if not stilled:
+            return text, notes
+        # A ball that was to hang on it would stay in the air.
+        held = phrase("Static now, unless you make it Dynamic: {names}", names=named(obj.name for obj in stilled))
+        return joined("; ", (text, held)), notes
 
 
 def _segments(curve: Any) -> int:

@@ -308,6 +308,25 @@ def test_a_moving_end_that_cannot_be_a_link_is_named(why, capfd):
     assert [obj.usdphys.joint.exclude_from_articulation for obj in bpy.data.objects].count(True) == 1
 
 
+@pytest.mark.parametrize("makes", [None, scenes.make_collider])
+def test_an_object_without_physics_that_holds_an_end_is_said_to_be_static_now(makes, capfd):
+    """A ball that was to hang on a crane stayed in the air, and nothing said why."""
+    post, ball = scenes.add_box("Post", location=(0, 0, 3)), scenes.add_box("Ball", location=(2, 0, 2), half=(0.2,) * 3)
+    scenes.make_collider(post)
+    if makes is not None:
+        makes(ball)
+    select(ball, post)
+    assert bpy.ops.usdphys.rope() == {"FINISHED"}
+    out = capfd.readouterr().out
+    assert ("Static now, unless you make it Dynamic: 'Ball'" in out) == (makes is None)
+    assert len(ball.usdphys.colliders) == 1
+    if makes is None:
+        select(ball)
+        assert bpy.ops.usdphys.make_dynamic() == {"FINISHED"}
+        play(1.0)
+        assert ball.matrix_world.translation.z < 1.99, "it hangs"
+
+
 def joint_frames_of(stage):
     """(joint, frame of the first side, of the second side) in the world, of each joint."""
     cache = UsdGeom.XformCache()

@@ -28,7 +28,7 @@ def known() -> None:
     """Ask and compute, as a draw and its job do."""
     for name in selection.VALUES:
         selection.shown(name)
-    selection.differing(bpy.context.object)
+    selection.differing(bpy.context.object, len(bpy.context.selected_objects))
     bpy.context.view_layer.update()
     for _ in readout.compute():
         pass
@@ -92,11 +92,11 @@ def test_values_that_differ_are_named():
     chosen().mass = 3.0
     other.usdphys.mass.mass = 4.0
     known()
-    assert selection.differing(bpy.context.object) == {"mass"}
+    assert selection.differing(bpy.context.object, 2) == {"mass"}
     chosen().mass = 5.0
     readout.forget()
     known()
-    assert selection.differing(bpy.context.object) == frozenset()
+    assert selection.differing(bpy.context.object, 2) == frozenset()
 
 
 def test_friction_without_a_material_is_that_of_the_preview_and_makes_one_material_for_all():
@@ -213,6 +213,28 @@ def test_what_moves_a_joint(kind):
     drive.stiffness = 123.0
     chosen().mover = "SERVO"
     assert drive.stiffness == 123.0, "gains that are there stay"
+
+
+@pytest.mark.parametrize("kind", ["REVOLUTE", "PRISMATIC"])
+@pytest.mark.parametrize("mover", ["NOTHING", "SPRING", "MOTOR", "SERVO"])
+def test_a_drive_without_stiffness_and_damping_moves_nothing(kind, mover):
+    """It was called a motor. Importers of robots make such drives, which only have a largest force."""
+    frame = scenes.add_box("Frame")
+    scenes.make_collider(frame)
+    idle, moved = [
+        scenes.add_joint(name, kind, frame, scenes.solid(f"Door {name}", location=(1.0, 0.0, 0.0)))
+        for name in ("Idle", "Moved")
+    ]
+    drives = [getattr(obj.usdphys.joint.drives, selected.dof_of(obj.usdphys.joint)) for obj in (idle, moved)]
+    for drive in drives:
+        drive.is_applied, drive.max_force, drive.target_velocity = True, 5.0, 2.0
+    drives[1].damping = 1.0
+    scenes.select(moved, idle)
+    assert [selected.mover_of(obj) for obj in (idle, moved)] == ["NOTHING", "MOTOR"]
+    assert "mover" in selection.compute_differing(bpy.context, "")
+    chosen().mover = mover
+    assert [selected.mover_of(obj) for obj in (idle, moved)] == [mover, mover]
+    assert [drive.is_applied for drive in drives] == [mover != "NOTHING"] * 2
 
 
 def test_limits_are_switched_on_and_off():

@@ -7,6 +7,8 @@ import math
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon.authoring import group_edits, selected, value_keys
+from usdphys_ext.usdphys_addon.core import mass
+from usdphys_ext.usdphys_addon.playback import guard
 from usdphys_ext.usdphys_addon.simulation import vendor_settings
 from usdphys_ext.usdphys_addon.viewport import readout, selection
 
@@ -96,6 +98,11 @@ def test_a_joint_shows_what_its_type_and_its_mover_need():
     assert sorted(choices) == sorted([
         "REVOLUTE", "PRISMATIC", "SPHERICAL", "FIXED", "DISTANCE", "GENERIC", "NOTHING", "SPRING", "MOTOR", "SERVO"
     ])  # fmt: skip
+    drive = hinge.usdphys.joint.drives.angular
+    drive.stiffness = drive.damping = 0.0
+    gains = [f"joint_drives_angular_{name}" for name in ("stiffness", "damping")]
+    assert (rows(), values.mover) == (["is_limited", *limits, *gains, *breaks], "NOTHING"), "it was a motor"
+    assert any("are 0" in text for text in box().labels())
     values.joint_type = "DISTANCE"
     assert hinge.usdphys.joint.type == "DISTANCE"
     assert rows() == ["joint_distance_min_distance", "joint_distance_max_distance", *breaks]
@@ -104,11 +111,33 @@ def test_a_joint_shows_what_its_type_and_its_mover_need():
     assert any("Physics tab" in text for text in box().labels())
 
 
+@pytest.mark.parametrize(
+    ("values", "is_offered"),
+    [
+        ({}, False),
+        ({"bevel_depth": 0.1}, True),
+        ({"extrude": 0.1}, True),
+        ({"dimensions": "2D", "fill_mode": "BOTH"}, True),
+    ],
+)
+def test_a_curve_that_is_shown_with_faces_is_offered_to_become_a_mesh(values, is_offered):
+    """Static and Dynamic refuse it, because files hold it without faces."""
+    data = bpy.data.curves.new("Track", "CURVE")
+    data.dimensions = "3D"
+    data.splines.new("POLY").points.add(1)
+    scenes.assign(data, **values)
+    track = scenes.add("Track", data)
+    scenes.select(track)
+    assert [one.text for one in box().buttons("object.convert")] == ["Convert to Mesh"] * is_offered
+    track.usdphys.cable.is_applied = True
+    assert not box().buttons("object.convert")
+
+
 def test_values_that_differ_have_a_sign_and_what_is_authored_a_button():
     one, other = scenes.solid("One"), scenes.solid("Other")
     scenes.select(one, other)
-    for obj, mass in ((one, 1.0), (other, 2.0)):
-        obj.usdphys.mass.mass = mass
+    for obj, kilograms in ((one, 1.0), (other, 2.0)):
+        obj.usdphys.mass.mass = kilograms
     box()
     bpy.context.view_layer.update()
     for _ in readout.compute():
@@ -201,7 +230,8 @@ def test_a_mass_is_typed_over_the_dots_of_one_that_is_not_computed(problem, type
     monkeypatch.setattr(readout, "mass_of", lambda _name: computed)
     values = selection.current(bpy.context)
     field = box().prop_of(values, "mass_text")
-    assert field.arguments["placeholder"] == "\N{HORIZONTAL ELLIPSIS}" and values.mass_text == ""
+    assert field.arguments["placeholder"] == ("Unknown" if problem else "\N{HORIZONTAL ELLIPSIS}")
+    assert values.mass_text == ""
     assert (problem in box().labels()) == bool(problem)
     for wrong in ("", "heavy", "-1", "0", "nan", "inf", "1e400"):
         values.mass_text = wrong
@@ -209,6 +239,66 @@ def test_a_mass_is_typed_over_the_dots_of_one_that_is_not_computed(problem, type
     values.mass_text = typed
     assert [obj.usdphys.mass.mass for obj in (crate, other)] == pytest.approx([expected, expected])
     assert "mass" in rows() and "mass_text" not in rows()
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "expected", "wrong"),
+    [
+        ("center_of_mass", "0, 0, -1.5", (0.0, 0.0, -1.5), ("", "low", "1", "1 2", "1, 2, 3, 4", "0 0 nan")),
+        ("center_of_mass", "0,5 0 1", (0.5, 0.0, 1.0), ()),
+        ("center_of_mass", "0,5; 0; 1", (0.5, 0.0, 1.0), ()),
+        ("diagonal_inertia", "1,2,3", (1.0, 2.0, 3.0), ("0 1 1", "1 -1 1")),
+    ],
+)
+def test_centre_and_inertia_are_typed_over_dots_as_the_mass_is(name, typed, expected, wrong):
+    crate, other = scenes.solid("Crate"), scenes.solid("Other")
+    scenes.select(crate, other)
+    values, text = selection.current(bpy.context), f"mass_{name}_text"
+    assert box("mass").prop_of(values, text).arguments["placeholder"] == "\N{HORIZONTAL ELLIPSIS}"
+    for nonsense in wrong:
+        setattr(values, text, nonsense)
+        assert not crate.usdphys.mass.is_applied, nonsense
+    setattr(values, text, typed)
+    for obj in (crate, other):
+        assert tuple(getattr(obj.usdphys.mass, name)) == pytest.approx(expected)
+    assert text not in [row.name for row in box("mass").all("prop")]
+
+
+def in_edit_mode(_crate, _monkeypatch):
+    bpy.ops.object.mode_set(mode="EDIT")
+
+
+def failing(_crate, monkeypatch):
+    monkeypatch.setattr(mass, "mass_properties", lambda *_: 1 / 0)
+
+
+def playing(_crate, _monkeypatch):
+    guard.start(bpy.context)
+
+
+@pytest.mark.parametrize(
+    ("happens", "reason"),
+    [(in_edit_mode, "Object Mode"), (failing, "console"), (playing, "reset")],
+)
+def test_a_mass_that_is_not_computed_says_why(happens, reason, monkeypatch):
+    """A mesh in edit mode cannot be read: it weighed 1 kg."""
+    crate = scenes.solid("Crate")
+    scenes.select(crate)
+    happens(crate, monkeypatch)
+    compute()
+    drawn = box("mass")
+    assert sum(reason in text for text in drawn.labels()) == 2, "for the mass, and once for centre and inertia"
+    texts = [row for row in drawn.all("prop") if row.name.startswith("mass_") and row.name.endswith("_text")]
+    assert {row.arguments["placeholder"] for row in texts} == {"Unknown"}
+
+
+@pytest.mark.parametrize("hides", [lambda obj: obj.hide_set(True), lambda obj: setattr(obj, "hide_viewport", True)])
+def test_a_hidden_body_is_not_said_to_be_none(hides):
+    """The properties editor can be pinned to it."""
+    crate = scenes.solid("Crate")
+    hides(crate)
+    bpy.context.view_layer.update()
+    assert "hidden" in readout.compute_mass(bpy.context, crate.name).problem
 
 
 def test_what_is_infinite_is_said_in_words_and_a_number_is_typed_over_it():

@@ -40,9 +40,11 @@ def test_the_code_is_full_of_messages() -> None:
 def test_missing_translations_are_listed_for_each_language(capsys, monkeypatch, tmp_path) -> None:
     """A text without a line is missing in all languages, an empty or absent column in its own."""
     (tmp_path / "operators").mkdir()
-    for table, text in (("labels.tsv", "Cat\tKatze\nDog\t\tChien\n"), ("tooltips.tsv", ""), ("reports.tsv", "")):
+    tables = {"labels.tsv": "Cat\tKatze\nDog\t\tChien\n", "tooltips.tsv": "", "reports.tsv": "", "ja.tsv": "Cat\t猫\n"}
+    for table, text in tables.items():
         (tmp_path / "operators" / table).write_text(text, encoding="utf-8")
-    (tmp_path / "operators" / "translations.py").write_text('LANGUAGES = {"de": 1, "fr": 2}\n')
+    text = 'LANGUAGES = {"de": 1, "fr": 2}\nOWN_FILES = {"ja": "ja.tsv", "ja_JP": "ja.tsv"}\n'
+    (tmp_path / "operators" / "translations.py").write_text(text)
     monkeypatch.setattr(untranslated, "ROOT", tmp_path)
     rows.cache_clear()
     untranslated.print_missing([untranslated.Missing("labels.tsv", "Cow", "a.py:3")] * 2, 1)
@@ -51,6 +53,8 @@ def test_missing_translations_are_listed_for_each_language(capsys, monkeypatch, 
         "operators/labels.tsv: 2 without a translation for 'de', shown in English:", "    Cow    (a.py:3)",
         "    and 1 more; scripts/untranslated.py --all prints them",
         "operators/labels.tsv: 2 without a translation for 'fr', shown in English:", "    Cow    (a.py:3)",
+        "    and 1 more; scripts/untranslated.py --all prints them",
+        "operators/ja.tsv: 2 without a line, shown in English:", "    Cow    (a.py:3)",
         "    and 1 more; scripts/untranslated.py --all prints them",
     ]  # fmt: skip
 

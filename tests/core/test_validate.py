@@ -3,17 +3,19 @@
 
 import math
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdValidation
-from usdphys_ext.usdphys_addon.core import frames, paths, tables, validate
+from usdphys_ext.usdphys_addon.core import frames, model_fixes, paths, schema, tables, validate
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.rules import base, colliders, scene_setup
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
+from usdphys_ext.usdphys_addon.simulation import notices
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 from . import test_deformables, test_gltf_reader_rules, test_mujoco_rules, test_newton_rules, test_vendor_rules
@@ -1144,6 +1146,30 @@ def test_every_row_of_the_table_is_a_rule_with_known_severities():
     rows = tables.rows(Path(base.__file__).with_name("rules.tsv"))
     assert sorted(row["code"] for row in rows) == sorted(rule.code for rule in base.RULES)
     assert {severity for rule in base.RULES for severity in rule.severities.values()} == {"error", "warning", "info"}
+
+
+def words_of(usd: str) -> str:
+    """The words of an attribute's name: "approximation" for physics:approximation."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", usd.partition(":")[2]).lower()
+
+
+def test_fixes_name_attributes_as_the_panels_do():
+    """A person looks for the label that is on the screen; the name in a file may stand beside it."""
+    renamed = {
+        attribute.usd: attribute.label
+        for cls in schema.schemas_of("UsdPhysics").values() for attribute in cls.attributes
+        if attribute.label.lower() != words_of(attribute.usd)
+    }  # fmt: skip
+    assert renamed["physics:approximation"] == "Collides As"
+    texts = {rule.code: rule.fix for rule in base.RULES} | {
+        code: kind.fix for code, kind in notices.NOTICE_KINDS.items()
+    }
+    texts |= {code: fix.label for code, fix in model_fixes.FIXES.items()}
+    wrong = {
+        code: usd for code, text in texts.items() for usd in renamed
+        if usd not in text and re.search(rf"\b{words_of(usd)}\b", text.lower())
+    }  # fmt: skip
+    assert wrong == {}
 
 
 def test_document_is_up_to_date():

@@ -368,6 +368,13 @@ def test_rails_cones_and_single_degrees_of_freedom_follow_their_axis(axis) -> No
     assert turned.max() > 1.4 and len(targets)
 
 
+@pytest.mark.parametrize(("damping", "is_drawn"), [(0.0, False), (1.0, True)])
+def test_a_target_velocity_is_drawn_where_it_acts(damping, is_drawn) -> None:
+    drives = {"angular": {"damping": damping, "stiffness": 0.0, "targetVelocity": 2.0, "targetPosition": 1.0}}
+    _, targets, _ = joint_lines("Revolute", drives=drives)
+    assert (len(targets) > 0) == is_drawn
+
+
 def test_broken_frames_and_missing_bodies_are_left_out() -> None:
     prims = {"/J": Prim("/J", "PhysicsRevoluteJoint", is_xformable=False)}
     prims["/J"].add(usd_physics.RevoluteJoint(body0=("/Gone",), local_pos1=(float("nan"), 0.0, 0.0)))

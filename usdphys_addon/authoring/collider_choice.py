@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
@@ -108,6 +109,15 @@ def _mesh_key(obj: Object) -> str:
 def is_written_as_lines(obj: Object) -> bool:
     """True if Blender's USD export writes an object as curves, without faces, even if it is shown with faces."""
     return obj.type == "CURVE" or (obj.type == "SURFACE" and bpy.app.version < (5, 2, 0))
+
+
+def loses_faces(obj: Object) -> bool:
+    """True if an object is shown with faces, and exported without."""
+    if not is_written_as_lines(obj) or obj.type == "SURFACE":
+        return is_written_as_lines(obj)
+    curve: Any = obj.data
+    is_filled = curve.dimensions == "2D" and curve.fill_mode != "NONE"
+    return bool(is_filled or curve.bevel_depth or curve.extrude or curve.bevel_object)
 
 
 def exports_faces(obj: Object, depsgraph: Depsgraph) -> bool:

@@ -46,7 +46,7 @@ class JointOptions:
     SYMMETRY (of the second body), or an axis of the world (WORLD_X) or of the second body (BODY_X).
     makes_bodies: give objects without physics colliders, and make the second a rigid body. moves_first: make
     the first a rigid body too, unless it has colliders. keeps_static: leave a second one that has colliders as it is
-    where the first is a dynamic body.
+    where the first is a dynamic body, or has no physics and becomes one.
     """
 
     kind: str = "REVOLUTE"
@@ -236,19 +236,23 @@ class JointMaker:
     def plan_bodies(self, body0: Object | None, body1: Object) -> None:
         """Plan which objects become bodies: body 1 a rigid one, body 0 a static one unless it is rigid already."""
         carrier0, carrier1 = self.carrier(body0), self.carrier(body1)
+        moves_first = self.choice.moves_first
         if carrier1 is None:
             is_held = (
                 self.choice.keeps_static and carrier0 is not None and not carrier0.usdphys.rigid_body.kinematic_enabled
             )
-            if not (is_held and self.is_static(body1)):
+            is_bare = self.choice.keeps_static and body0 is not None and carrier0 is None and not self.is_static(body0)
+            if not self.is_static(body1) or not (is_held or is_bare):
                 self.note_tag(body1, moves=True)
+            elif is_bare:
+                moves_first = True
         elif carrier1 in (body0, carrier0) and carrier1 != body1:
             # A part of the other body must become a body of its own to move against it.
             self.note_tag(body1, moves=True)
         if body0 is None:
             return
         if carrier0 is None:
-            self.note_tag(body0, moves=self.choice.moves_first and not self.is_static(body0))
+            self.note_tag(body0, moves=moves_first and not self.is_static(body0))
         elif carrier0 == body1 and carrier0 != body0:
             self.note_tag(body0, moves=True)
 

@@ -326,12 +326,24 @@ def dof_of(joint: Any) -> str:
     return {"REVOLUTE": "angular", "PRISMATIC": "linear"}.get(joint.type, "")
 
 
-def mover_of(obj: Object) -> str:
-    """What moves a hinge or a slide: a spring has stiffness, a servo has a largest force too, a motor has a speed."""
+def drive_of(obj: Object) -> Any:
+    """The drive of a hinge or a slide; None without one."""
     joint = obj.usdphys.joint
     dof = dof_of(joint)
     drive = getattr(joint.drives, dof) if dof else None
-    if drive is None or not drive.is_applied:
+    return drive if drive is not None and drive.is_applied else None
+
+
+def has_idle_drive(obj: Object) -> bool:
+    """True for a hinge or a slide whose drive has neither stiffness nor damping: whatever its target, no force acts."""
+    drive = drive_of(obj)
+    return drive is not None and drive.stiffness <= 0.0 and drive.damping <= 0.0
+
+
+def mover_of(obj: Object) -> str:
+    """What moves a hinge or a slide: a spring has stiffness, a servo has a largest force too, a motor has a speed."""
+    drive = drive_of(obj)
+    if drive is None or has_idle_drive(obj):
         return NOTHING
     if drive.stiffness <= 0.0:
         return MOTOR
@@ -353,7 +365,7 @@ def _write_mover(context: Context, objects: list[Any], mover: Any) -> None:
     fitted = []
     for obj in objects:
         dof = dof_of(obj.usdphys.joint)
-        if not dof or mover_of(obj) == mover:
+        if not dof or (mover_of(obj) == mover and not has_idle_drive(obj)):
             continue
         drive = getattr(obj.usdphys.joint.drives, dof)
         if mover == NOTHING:

@@ -149,8 +149,8 @@ class ReadingContext:
         if path is None:
             self.issue(
                 "OwnerMissing", "error", prim_path, label,
-                f"'{label}' names the physics scene '{name}' as its simulation owner, which does not exist.",
-                f"Add a physics scene '{name}' to the scene, or clear the simulation owner of '{label}'.",
+                f"'{label}' names the physics scene '{name}', which does not exist.",
+                f"Add a physics scene '{name}' to the scene, or clear the physics scene of '{label}'.",
             )  # fmt: skip
             return None
         return (path,)

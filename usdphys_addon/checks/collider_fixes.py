@@ -45,7 +45,7 @@ def _use_primitive(scene: Any, issue: FoundIssue) -> None:
         unset(item, "approximation", "other_approximation")
 
 
-@fix("MeshCollisionOnNonMesh", safe=True, label="Remove the approximation")
+@fix("MeshCollisionOnNonMesh", safe=True, label="Clear Collides As")
 def _remove_approximation(scene: Any, issue: FoundIssue) -> None:
     for item in object_of(scene, issue).usdphys.colliders:
         if item.shape in props.GPRIM_SHAPES:

@@ -223,7 +223,7 @@ def _move_root(edits: Edits, source: Prim, target: Prim) -> None:
             edits.remove(source, name)
 
 
-@_fix("SimulationOwnerInvalid", label="Clear the simulation owner")
+@_fix("SimulationOwnerInvalid", label="Clear the physics scene")
 def _clear_owner(edits: Edits, prim: Prim, _finding: Finding) -> None:
     for name, value in list(prim.schemas.items()):
         if getattr(value, "simulation_owner", None):
@@ -252,7 +252,7 @@ def _use_hull(edits: Edits, prim: Prim, _finding: Finding) -> None:
         edits.set(prim, name, approximation="convexHull")
 
 
-@_fix("MeshCollisionOnNonMesh", label="Remove the approximation")
+@_fix("MeshCollisionOnNonMesh", label="Clear Collides As")
 def _remove_approximation(edits: Edits, prim: Prim, _finding: Finding) -> None:
     edits.remove(prim, usd_physics.MeshCollisionAPI.usd_name)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import gc
 import sys
-import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -22,6 +21,7 @@ from bpy.types import Context, Menu, Object, Scene
 
 from ..bridge.language import tr
 from ..core.errors import UsdPhysError
+from ..core.lines import lines as in_lines
 from ..core.validate import Issue
 from ..core.words import joined, phrase, tally
 from ..system import faults
@@ -237,7 +237,7 @@ def _show(texts: list[str]) -> None:
         note(f"USD Physics: {text}")
     if not texts or bpy.app.background:
         return
-    lines = [line for text in texts[:_MOST_SHOWN] for line in textwrap.wrap(tr(text), _LINE)]
+    lines = [line for text in texts[:_MOST_SHOWN] for line in in_lines(tr(text), _LINE)]
     if len(texts) > _MOST_SHOWN:
         lines.append(tr(phrase("{count} more in the console", count=len(texts) - _MOST_SHOWN)))
 

@@ -14,9 +14,10 @@ import numpy as np
 from bpy.types import Collection, Context, Object
 
 from ..authoring.joint_maker import JointMaker, JointOptions, make_body
+from ..authoring.selected import has_colliders
 from ..bridge import mesh as meshes
 from ..bridge.joint_frames import is_joint
-from ..bridge.roles import is_body
+from ..bridge.roles import is_body, parents_of
 from ..bridge.writing import unit_length
 from ..core import frames
 from ..core.building import rope_shapes
@@ -81,12 +82,14 @@ class _Path:
 class Row(NamedTuple):
     """steps: time steps a second with which PhysX holds an articulation of the bodies; 60 is what simulators take.
 
-    idle: which of the options `ends` and `slack` do not matter for the selection.
+    idle: which of the options `ends` and `slack` do not matter for the selection. stilled: objects without physics
+    that hold an end, and are static now.
     """
 
     bodies: list[Any]
     steps: int
     idle: frozenset[str]
+    stilled: tuple[Object, ...] = ()
 
 
 def make_row(context: Context, options: RopeOptions) -> Row:
@@ -112,12 +115,24 @@ def _make(context: Context, options: RopeOptions, path: _Path) -> Row:
     if options.kind == "CURVE":
         return _make_curve(context, collection, options, path)
     turned = rope_shapes.frames_along(path.points)
+    stilled = _still(path.start, path.end)
     bodies = _bodies(context, collection, options, path.points, turned, lengths)
     steps = _joints(context, options, path, bodies, turned, lengths)
     if options.skin and options.kind in ("ROPE", "CABLE"):
         _skin(context, collection, options, path.points, bodies)
     shapes.select_only(context, bodies)
-    return Row(bodies, steps, path.idle)
+    return Row(bodies, steps, path.idle, stilled)
+
+
+def _still(*holders: Object | None) -> tuple[Object, ...]:
+    """Give the holders of ends that have no physics a collider, and return those that stand still by that."""
+    bare = tuple(
+        obj for obj in holders
+        if obj is not None and not is_body(obj) and obj.type in meshes.GEOMETRY_TYPES and not has_colliders(obj)
+    )  # fmt: skip
+    for obj in bare:
+        make_body([obj], moves=False)
+    return tuple(obj for obj in bare if not any(map(is_body, parents_of(obj))))
 
 
 def _make_curve(context: Context, collection: Collection, options: RopeOptions, path: _Path) -> Row:
@@ -374,9 +389,6 @@ def _joints(
     context: Context, options: RopeOptions, path: _Path, bodies: Sequence[Object], turned: Array, lengths: Array
 ) -> int:  # fmt: skip
     """Join a row. Returns the time steps a second with which PhysX holds it."""
-    for holder in (path.start, path.end):
-        if holder is not None and not is_body(holder) and holder.type in meshes.GEOMETRY_TYPES:
-            make_body([holder], moves=False)
     hangs = options.articulation and path.is_start_fixed and not _moves(path.start)
     anchor = joints.anchor(bodies[0], sum(body.usdphys.mass.mass for body in bodies)) if hangs else None
     joiner = joints.Joiner(context)

@@ -291,11 +291,7 @@ def _scene(layout_: Layout, prim: Prim, owners: tuple[str, ...] | None, notices:
     known = [owner for owner in owners if owner in layout_.gravity]
     chosen = known[0] if known else first
     if len(owners) > 1 or not known:
-        what = (
-            "has several simulation owners"
-            if known
-            else f"has the simulation owner {owners[0]}, which is not a physics scene"
-        )
+        what = "names several physics scenes" if known else f"names {owners[0]}, which is not a physics scene"
         notices.add("SceneOwner", prim, f"{prim.display} {what}: {chosen or 'the default scene'} is used.")
     return chosen
 

@@ -30,7 +30,7 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     ),
     "ApproximationOther": NoticeKind(
         "info", "The approximation of a collider is a word of a simulator: the preview simulates the triangles.",
-        "Run the exported file in that simulator, or choose an approximation of UsdPhysics.",
+        "Run the exported file in that simulator, or choose another shape in Collides As.",
     ),
     "ArticulationLoop": NoticeKind(
         "info", "A joint closes a loop of an articulation: it is simulated in maximal coordinates.",
@@ -133,11 +133,11 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     "SceneMissing": NoticeKind("info", "There is no physics scene: earth gravity is used.", "Add a physics scene."),
     "SceneMixed": NoticeKind(
         "warning", "A joint or filter ties bodies of different physics scenes: it does nothing.",
-        "Give both bodies the same simulation owner.",
+        "Give both bodies the same physics scene.",
     ),
     "SceneOwner": NoticeKind(
         "warning", "A simulation owner is no physics scene, or there are several: another scene is used.",
-        "Set the simulation owner to one physics scene.",
+        "Choose one physics scene (physics:simulationOwner).",
     ),
     "ShearedCollider": NoticeKind(
         "warning", "A primitive is sheared or scaled unevenly: the nearest shape of its kind is simulated.",

@@ -55,10 +55,16 @@ def compute_mass(context: bpy.types.Context, name: str) -> MassReadout:
     obj = bpy.data.objects.get(name)
     if obj is None:
         return MassReadout(problem=f"There is no object '{name}'")
-    family = {one.name_full for one in (obj, *obj.children_recursive, *parents_of(obj))}
+    members = (obj, *obj.children_recursive, *parents_of(obj))
+    if any(one.mode == "EDIT" for one in members):
+        # Its mesh cannot be read meanwhile.
+        return MassReadout(problem="It is computed in Object Mode")
+    family = {one.name_full for one in members}
     reading = scene_read.read_scene(context.evaluated_depsgraph_get(), keep=lambda other: other.name_full in family)
     path = next((path for path, site in reading.sites.items() if site.obj == obj and site.instance is None), "")
     prim = reading.model.prims.get(path)
+    if prim is None and not obj.visible_get():
+        return MassReadout(problem="The object is hidden, and hidden bodies are not simulated")
     if prim is None or prim.get(usd_physics.RigidBodyAPI) is None:
         return MassReadout(problem="Only a rigid body has a mass")
     properties = mass.mass_properties(reading.model, path)
@@ -143,6 +149,11 @@ def mass_of(name: str) -> MassReadout | None:
     """For a draw: the mass of an object's body as last computed; None where it is not known yet."""
     readout_known: MassReadout | None = ask("mass", name)
     return readout_known
+
+
+def has_failed(kind: str, name: str) -> bool:
+    """True if the last computation of a value ended by an error."""
+    return (kind, name) in _known and _known[kind, name].value is None
 
 
 def members_of(name: str) -> tuple[str, ...] | None:

@@ -581,9 +581,11 @@ def _limit_lines(name: str, limit: schema.Schema, size: float) -> Iterator[tuple
 
 
 def _drive_lines(name: str, drive: schema.Schema, size: float, axis: int) -> Vertices:
-    """The target position of a drive; an arrow in the direction of the target velocity if it has no stiffness."""
+    """The target position of a drive; an arrow in the direction of the target velocity if it has damping alone."""
     target, velocity = drive.resolved("target_position"), drive.resolved("target_velocity")
     aims = drive.resolved("stiffness") > 0.0
+    if not aims and drive.resolved("damping") <= 0.0:
+        return _NOTHING
     if not math.isfinite(target) or not math.isfinite(velocity) or not (aims or velocity):
         return _NOTHING
     which = axis if name in ("angular", "linear") else "XYZ".index(name[-1]) if name[-1] in "XYZ" else -1

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import bpy
@@ -21,6 +22,7 @@ from ..bridge import props, stand_ins
 from ..bridge.choices import items_of
 from ..bridge.known_names import KnownNames
 from ..bridge.roles import applies, is_body
+from ..playback import guard as preview_guard
 from . import readout
 
 NAME = "usdphys_selection"
@@ -62,9 +64,11 @@ _COMPUTED = {"mass": "mass", "mass_center_of_mass": "center_of_mass", "mass_diag
 _INFINITE = {"break_force": "Never", "break_torque": "Never", "max_force": "No Limit"}
 #: A typed number, with a unit.
 _NUMBER = re.compile(r"\s*(\d+(?:[.,]\d*)?(?:[eE][+-]?\d+)?)\s*([a-zA-Z]*)\s*")
+_SIGNED = re.compile(r"[+-]?\d+(?:[.,]\d*)?(?:[eE][+-]?\d+)?")
 #: Kilograms of the units of masses.
 _KILOGRAMS = {"": 1.0, "kg": 1.0, "g": 1e-3, "t": 1e3, "mg": 1e-6, "lb": 0.45359237, "oz": 0.028349523125}
-_UNKNOWN = "\N{HORIZONTAL ELLIPSIS}"
+#: What a field says in place of a number that is being computed, and of one that cannot be.
+_COMPUTING, _UNKNOWN = "\N{HORIZONTAL ELLIPSIS}", "Unknown"
 #: In `differing`, where the selected objects have not the same role.
 ROLE = "role"
 
@@ -99,10 +103,16 @@ def is_unknown(name: str) -> bool:
 
 
 def problem(name: str) -> str:
-    """Why a value of the active object cannot be computed; "" where it is, or is not yet."""
+    """Why a value of the active object is not computed; "" where it is, or will be in a moment."""
     obj = active()
-    computed = readout.mass_of(obj.name) if obj is not None and is_unknown(name) else None
-    return "" if computed is None else computed.problem
+    if obj is None or not is_unknown(name):
+        return ""
+    computed = readout.mass_of(obj.name)
+    if computed is not None:
+        return computed.problem
+    if preview_guard.current() is not None:
+        return "It is computed when the preview is reset"
+    return "It could not be computed; the console says why" if readout.has_failed("mass", obj.name) else ""
 
 
 class Typed(NamedTuple):
@@ -114,8 +124,8 @@ class Typed(NamedTuple):
 
 def typed_over(name: str) -> Typed | None:
     """What takes the place of a value of the active object, so that one can be typed; None where there is a number."""
-    if name == "mass":
-        return Typed(_text_name(name), _UNKNOWN) if is_unknown(name) else None
+    if name in _COMPUTED:
+        return Typed(_text_name(name), _UNKNOWN if problem(name) else _COMPUTING) if is_unknown(name) else None
     word = _INFINITE.get(PLACES[name][1]) if name in PLACES else None
     return Typed(_text_name(name), word) if word is not None and shown(name) == math.inf else None
 
@@ -124,22 +134,38 @@ def _text_name(name: str) -> str:
     return f"{name}_text"
 
 
-def _text_over(name: str, label: str, description: str, units: Mapping[str, float] | None = None) -> Any:
-    """The property of a text in place of a number. units: those that may be typed, by their names."""
+def _text_over(name: str, label: str, description: str, read: Callable[[str], Any]) -> Any:
+    """The property of a text in place of a value. read: the value of a text; None for one that changes nothing."""
 
-    def set_number(_group: Any, text: str) -> None:
-        # A text that is no number changes nothing.
-        found = _NUMBER.fullmatch(text)
-        unit = (units or {"": 1.0}).get(found[2]) if found is not None else None
-        if found is None or unit is None:
-            return
-        value = float(found[1].replace(",", ".")) * unit
-        if 0.0 < value <= _LARGEST:
+    def set_value(_group: Any, text: str) -> None:
+        value = read(text)
+        if value is not None:
             put(name, value)
 
     return bpy.props.StringProperty(
-        name=label, description=description, get=lambda _group: "", set=set_number, options={"SKIP_SAVE"}
+        name=label, description=description, get=lambda _group: "", set=set_value, options={"SKIP_SAVE"}
     )
+
+
+def _number_in(text: str, units: Mapping[str, float] = {"": 1.0}) -> float | None:
+    """The positive number of a text; None for anything else. units: those that may be typed, by their names."""
+    found = _NUMBER.fullmatch(text)
+    unit = units.get(found[2]) if found is not None else None
+    if found is None or unit is None:
+        return None
+    value = float(found[1].replace(",", ".")) * unit
+    return value if 0.0 < value <= _LARGEST else None
+
+
+def _vector_in(text: str, *, is_positive: bool = False) -> tuple[float, ...] | None:
+    """The three numbers of a text, such as "0, 0, 1.5" or "0 0 1,5"; None for anything else."""
+    for parts in (text.split(";"), text.split(), text.split(",")):
+        found = [_SIGNED.fullmatch(part.strip(" ,")) for part in parts]
+        values = tuple(float(one[0].replace(",", ".")) for one in found if one is not None)
+        if len(values) == len(parts) == 3:
+            least = min(values) if is_positive else 1.0
+            return values if least > 0.0 and max(map(abs, values)) <= _LARGEST else None
+    return None
 
 
 def any_of(value: Any) -> bool:
@@ -277,7 +303,7 @@ def _declared() -> Iterator[tuple[str, Any]]:
     ))  # fmt: skip
     yield _text_name("mass"), _text_over("mass", "Mass (kg)", (
         "Mass of the whole body, such as 2.5 or 300 g. It is not computed from shape and density"
-    ), _KILOGRAMS)  # fmt: skip
+    ), partial(_number_in, units=_KILOGRAMS))  # fmt: skip
     yield "friction", _virtual("friction", number, name="Friction", min=0.0, soft_max=1.0, precision=2, description=(
         "Friction of the surface, at rest and sliding. It belongs to the physics material of the object. "
         "One that others share is made single"
@@ -309,9 +335,12 @@ def _declared() -> Iterator[tuple[str, Any]]:
             VALUES[name], PLACES[name] = at(need, path, field), (path, field)
             declared = cls.__annotations__[field]
             yield name, _like(name, declared)
+            words = declared.keywords
             if field in _INFINITE:
-                words = declared.keywords
-                yield _text_name(name), _text_over(name, words["name"], words["description"])
+                yield _text_name(name), _text_over(name, words["name"], words["description"], _number_in)
+            if name in _COMPUTED:
+                read = partial(_vector_in, is_positive=field == "diagonal_inertia")
+                yield _text_name(name), _text_over(name, words["name"], words["description"], read)
 
 
 def _like(name: str, declared: Any) -> Any:
@@ -350,9 +379,10 @@ def current(context: Context) -> Any:
     return getattr(context.scene, NAME, None) if context.scene is not None else None
 
 
-def differing(obj: Object) -> frozenset[str]:
-    """For a draw: names of the properties that differ, as last computed."""
-    names: frozenset[str] | None = readout.ask("differing", obj.name)
+def differing(obj: Object, others: int) -> frozenset[str]:
+    """For a draw: names of the properties that differ, as last computed. others: how many are selected beside obj."""
+    # What is known of another selection is not shown for this one.
+    names: frozenset[str] | None = readout.ask("differing", f"{others} {obj.name}")
     return names or frozenset()
 
 

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from typing import Any
 
 import bpy
 from bpy.types import UILayout
 
 from ..bridge.language import tr
+from ..core.lines import lines
 from ..core.words import phrase
 
 #: Characters per line without a region, and in the panel of an operation, whose width a draw does not know; pixels of
@@ -29,7 +29,7 @@ def draw_text(layout: UILayout, text: str, icon: str, taken: int = 0, length: in
     """
     # French puts a space before such a sign, which must not begin a line.
     whole = re.sub(r" (?=[:;!?»])", "\N{NO-BREAK SPACE}", tr(text))
-    for number, line in enumerate(textwrap.wrap(whole, length or _line_length(taken))):
+    for number, line in enumerate(lines(whole, length or _line_length(taken))):
         layout.label(text=line, translate=False, icon="BLANK1" if number and icon != "NONE" else icon)
 
 

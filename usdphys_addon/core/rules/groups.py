@@ -26,7 +26,7 @@ def ambiguous_scene(facts: Facts) -> Iterator[Finding]:
         return
     for prim, body in facts.bodies:
         if not body.simulation_owner:
-            yield Finding(prim, f"{prim.display} has no simulation owner, but there are {len(scenes)} physics scenes.")
+            yield Finding(prim, f"{prim.display} names no physics scene, but there are {len(scenes)}.")
 
 
 @rule("SimulationOwnerInvalid")
@@ -40,7 +40,7 @@ def invalid_owner(facts: Facts) -> Iterator[Finding]:
     for (_, target), prim in owners.items():
         if target not in scenes:
             problem = "is not a physics scene" if facts.exists(target) else "does not exist"
-            yield Finding(prim, f"{prim.display} has the simulation owner {target}, which {problem}.")
+            yield Finding(prim, f"{prim.display} names {target} as its physics scene, which {problem}.")
 
 
 # --------------------------------------------------------------------------- groups and pairs

@@ -133,9 +133,7 @@ def unknown_token(facts: Facts) -> Iterator[Finding]:
 def physx_approximation(facts: Facts) -> Iterator[Finding]:
     for prim, options in facts.all(usd_physics.MeshCollisionAPI):
         if options.approximation in PHYSX_TOKENS:
-            yield Finding(
-                prim, f"{prim.display} has the approximation '{options.approximation}', which only PhysX knows."
-            )
+            yield Finding(prim, f"{prim.display} collides as '{options.approximation}', which only PhysX knows.")
 
 
 # --------------------------------------------------------------------------- units and gravity

@@ -230,7 +230,7 @@ def other_approximation(facts: Facts) -> Iterator[Finding]:
         for prim, _, _ in _all(facts, name):
             mesh = prim.get(usd_physics.MeshCollisionAPI)
             if mesh is None or mesh.approximation != wanted:
-                message = f"{prim.display} has {name}, and its approximation is not {wanted}."
+                message = f"{prim.display} has {name}, and does not collide as {wanted}."
                 yield Finding(prim, message, {"schema": name, "approximation": wanted})
 
 

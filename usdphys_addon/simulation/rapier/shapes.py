@@ -213,7 +213,7 @@ def _geometry(
     if other not in (None, approximation):
         notices.add(
             "ApproximationOther", prim,
-            f"{prim.display} has the approximation '{other}', which the preview does not know; its triangles are "
+            f"{prim.display} collides as '{other}', which the preview does not know; its triangles are "
             "simulated.",
         )  # fmt: skip
     # Meshes are shared by many colliders, most of them of the same size.
