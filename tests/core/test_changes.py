@@ -111,6 +111,17 @@ def test_a_collider_moves_with_its_body_and_is_named_only_if_it_moves_on_it(comp
     assert compare(("int[] faceVertexCounts", turned))[1] == ["'/World/Door/Leaf' has turned by 90 degrees."]
 
 
+@pytest.mark.parametrize("scale", ["(1, 0, 1)", "(0, 0, 0)", "(nan, 1, 1)"])
+def test_a_body_that_is_scaled_to_nothing_is_compared(compare, scale):
+    flat = (
+        'uniform token[] xformOpOrder = ["xformOp:translate"]',
+        f"float3 xformOp:scale = {scale}\n"
+        '        uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:scale"]',
+    )
+    status, lines, _ = compare(flat)
+    assert status == 1 and any("Door" in line for line in lines)
+
+
 def test_files_that_cannot_be_read(tmp_path, capsys):
     (tmp_path / "a.usda").write_text(SCENE.format(meters=1, length=1, x=0))
     for other, status in (("missing.usda", 1), ("notes.txt", 1)):

@@ -246,7 +246,7 @@ def _pose(model: PhysicsModel, path: str, judge: _Judge, *, on_body: bool) -> Ma
     if body is None:
         return world
     above = np.asarray(body.world, float)
-    if not judge.is_strict:
+    if not judge.is_strict or frames.is_flat(frames.determinant(above)):
         above = frames.transform(above[:3, 3], frames.rotation_of(above))
     return np.linalg.solve(above, world)
 
