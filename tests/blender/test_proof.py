@@ -63,6 +63,11 @@ def Xform "World"
         point3f physics:localPos0 = (0, 0, 0.5)
         point3f physics:localPos1 = (0, 0, -0.5)
     }
+    def PhysicsCollisionGroup "Group" (prepend apiSchemas = ["CollectionAPI:colliders"])
+    {
+        rel collection:colliders:includes = </World/Floor>
+        string physics:mergeGroup = "{0} {one"
+    }
 }
 """
 FORMS = ("copy", "layer", "flat", "composed")
@@ -89,7 +94,7 @@ def test_a_file_as_it_was_shown_is_called_so_and_its_physics_is_counted(imported
     assert differing(result) == []
     if form != "layer":
         assert {name: number for name, number in result.counts.items() if number} == {
-            "scenes": 1, "bodies": 2, "colliders": 3, "joints": 1,
+            "scenes": 1, "bodies": 2, "colliders": 3, "joints": 1, "groups": 1,
         }  # fmt: skip
 
 
@@ -117,6 +122,10 @@ FAULTS = {
     "place": (move_prim("/World/Box", (0, 1, 7)), "'Box' is 4 m away"),
     "size": (set_value("/World/Floor.size", 0.02), "the collider of 'Floor' measures 2 x 2 x 0.02 m in it, and 100 x"),
     "mass": (set_value("/World/Box.physics:mass", 3.0), "physics:mass of 'Box' is 3.0 in it, and 2.0 here"),
+    "braces": (
+        set_value("/World/Group.physics:mergeGroup", "{}"),
+        "physics:mergeGroup of 'Group' is {} in it, and {0} {one here",
+    ),
     "anchor": (set_value("/World/Hinge.physics:localPos0", (0, 0, 0.1)), "the anchor of 'Hinge' on body 0 is 0.4 m"),
     "body": (drop("/World/Lid", "PhysicsRigidBodyAPI"), "'Lid' has no PhysicsRigidBodyAPI in it"),
     "extra": (

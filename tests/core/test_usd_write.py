@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
@@ -158,3 +160,24 @@ def test_a_child_that_comes_before_its_parent_leaves_it_type_and_pose() -> None:
     assert stage.GetPrimAtPath("/Robot").GetTypeName() == "Xform"
     place = UsdGeom.XformCache().GetLocalToWorldTransform(stage.GetPrimAtPath("/Robot/Link")).ExtractTranslation()
     assert tuple(place) == (3, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("expression", "name", "is_readable"),
+    [("/World/Left//", "Grüße", True), ("Left", "Group", True), ("Left", "Grüße", False), ("../Left", "Grüße", True)],
+)
+def test_an_expression_that_cannot_be_read_back_is_refused(
+    expression: str, name: str, is_readable: bool, tmp_path: Path
+) -> None:
+    """USD puts the path of the group before what is relative, and reads ASCII names alone in expressions."""
+    model, prim = PhysicsModel(), Prim(f"/World/{name}", "PhysicsCollisionGroup")
+    prim.add(usd_physics.CollisionGroup(membership_expression=expression))
+    model.add(prim)
+    stage = Usd.Stage.CreateNew(str(tmp_path / "group.usda"))
+    if not is_readable:
+        with pytest.raises(InputError, match="rename 'Grüße', or begin the expression with '/'"):
+            usd_write.write_model(stage, model, StageUnits())
+        return
+    usd_write.write_model(stage, model, StageUnits())
+    stage.Save()
+    assert Sdf.Layer.OpenAsAnonymous(str(tmp_path / "group.usda")).GetPrimAtPath(f"/World/{name}")

@@ -290,8 +290,9 @@ class _Comparison:
                     yield self._told(index, "material", f"'{{}}' is not bound to '{paths.name_of(min(lost))}' in it.")
 
     def _told(self, index: int, kind: str, text: str) -> Mismatch:
+        """text: with '{}' for the name of the prim; values in it may have braces of their own."""
         label = self.labels[index]
-        return Mismatch(kind, self.places[index], label, text.format(label))
+        return Mismatch(kind, self.places[index], label, text.replace("{}", label, 1))
 
     def _deviations(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(largest deviation, m, the one that is allowed) of the corners of all prims, or of their axes."""

@@ -357,7 +357,10 @@ class SpecWriter:
                 raise _two_kinds(path) from None
             if self.layer.GetAttributeAtPath(path) is None:
                 raise
-        self.layer.GetAttributeAtPath(path).default = value
+        attribute = self.layer.GetAttributeAtPath(path)
+        attribute.default = value
+        if type_ == "pathExpression":
+            _check_expression(attribute.default.GetText(), spec.name)
 
     def samples(
         self, spec: Sdf.PrimSpec, value: Schema, instance: str, field: str, samples: Samples, rate: float
@@ -427,6 +430,21 @@ def usd_value(type_: str, value: Any, factor: float) -> Any:
         element = sdf_type(type_.removesuffix("[]")).type.pythonClass
         return made([_usd_element(kind, element, part) for part in value])
     return _usd_element(kind, made, value)
+
+
+def _check_expression(text: str, name: str) -> None:
+    """Raise InputError for a path expression that cannot be read back: what is relative gets the path of its prim, and
+    USD knows ASCII names alone in expressions.
+
+    name: of the prim.
+    """
+    try:
+        Sdf.PathExpression(text)
+    except Tf.ErrorException as error:
+        raise InputError(
+            f"'{text}' is a path expression that USD cannot read, as only ASCII names may be in it; rename '{name}', "
+            "or begin the expression with '/'."
+        ) from error
 
 
 def _usd_element(kind: ValueType, cls: Any, value: Any) -> Any:
