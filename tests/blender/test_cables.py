@@ -138,6 +138,14 @@ def test_what_cannot_be_a_cable_is_named(tmp_path: Path) -> None:
     assert not any(prim.GetTypeName() == "PhysicsAttachment" for prim in stage.Traverse())
 
 
+@pytest.mark.parametrize("suffix", ["usda", "usdc"])
+def test_a_cable_that_has_no_spline_is_named_and_the_rest_is_written(suffix: str, tmp_path: Path) -> None:
+    cable().data.splines.clear()
+    scenes.make_body(scenes.solid("Box"))
+    assert "CableNotALine" in write(tmp_path / f"out.{suffix}")
+    assert summary.counts(read.read_stage(Usd.Stage.Open(str(tmp_path / f"out.{suffix}"))))["bodies"] == 1
+
+
 def test_the_scene_counts_and_weighs_its_cables() -> None:
     cable(5, 2.0, thickness=0.1, density=1000.0, start_is_held=True)
     bpy.context.view_layer.update()

@@ -92,7 +92,10 @@ def write(layer: Sdf.Layer) -> None:
                     del spec.nameChildren[child.name]
                 elif child.typeName == "BasisCurves" and is_cable(obj):
                     _set_thickness(child, obj.usdphys.cable.thickness)
-                    points = np.array(child.attributes["points"].default, np.float32)
+                    held = child.attributes.get("points")
+                    if held is None or not held.default:
+                        continue  # a curve without a spline
+                    points = np.array(held.default, np.float32)
                     half = obj.usdphys.cable.thickness / 2.0
                     box = np.stack([points.min(axis=0) - half, points.max(axis=0) + half])
                     child.attributes["extent"].default = Vt.Vec3fArray.FromNumpy(box)
