@@ -707,6 +707,20 @@ def test_the_page_is_read_by_a_browser_where_an_engine_loses_a_body_and_names_lo
     assert poses[-1] == poses[4] != poses[0]
 
 
+def test_rounding_does_not_fill_a_plot() -> None:
+    """Two engines that are nanometres apart had a curve from the bottom of its plot to the top."""
+    stage = stage_of(hinge_file().text())
+    wish = Wish("asset.usda", model_of(stage), stage, sections=frozenset({"engines"}), seconds=0.2)
+    proof = prove(wish)
+    first = next(iter(proof.motions.values()))
+    proof.motions["mujoco"] = replace(first, positions=first.positions + 1e-9 * np.arange(3))
+    text = page.page(proof, wish)
+    plot = text[text.index("Largest distance of a body") :]
+    (points,) = re.findall('points="([^"]*)"', plot)[:1]
+    heights = [float(point.split(",")[1]) for point in points.split()]
+    assert max(heights) - min(heights) < 1.0 and min(heights) > 150.0
+
+
 # --------------------------------------------------------------------------- expectations
 
 
