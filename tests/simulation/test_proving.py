@@ -688,6 +688,16 @@ def test_what_is_animated_is_said_to_stand_still() -> None:
     ]
 
 
+def test_a_shape_that_does_not_collide_any_more_has_its_schema_as_the_cause() -> None:
+    """The shape itself was said to be missing, which was still there."""
+    clean, stage = (stage_of(DEMOS["crates"](METERS)) for _ in range(2))
+    shape = f"{W}/Crate0/Shape"
+    stage.GetPrimAtPath(shape).RemoveAppliedSchema("PhysicsCollisionAPI")
+    one, other = model_of(stage), model_of(clean)
+    causes = [opinions.cause_between(one, other, each) for each in opinions.differences(one, other)]
+    assert f"PhysicsCollisionAPI of {shape} (not said; there in the other)" in [str(cause) for cause in causes]
+
+
 # --------------------------------------------------------------------------- the page
 
 
