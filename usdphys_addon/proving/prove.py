@@ -282,20 +282,20 @@ def _hurried(
     return {name: joints.bench(subject, chosen[name], name, leans=True, hurry=hurry) for name in benches}
 
 
-#: How many times the steps are tried where nothing that an engine loses explains what it does.
+#: How many times the steps are tried where an engine does not do what the numbers say.
 FINER = 4
 
 
 def _with_finer_steps(
     wish: Wish, subject: Subject, wrong: list[tuple[joints.Probe, joints.Outcome]], budget: Budget
 ) -> list[tuple[joints.Probe, joints.Outcome]]:
-    """The outcomes, with the rate of steps by which those that nothing explains are right. All are of one engine."""
+    """The outcomes, with the rate of steps by which they are right, where one is: then nothing is lost. All are of one
+    engine."""
+    if not wrong:
+        return wrong
     open_ones: dict[str, list[joints.Probe]] = {}
     for probe, outcome in wrong:
-        if not outcome.lost:
-            open_ones.setdefault(outcome.experiment, []).append(probe)
-    if not open_ones:
-        return wrong
+        open_ones.setdefault(outcome.experiment, []).append(probe)
     engine = wrong[0][1].engine
     benches = {name: joints.bench(subject, own, name, leans=True) for name, own in open_ones.items()}
     healed: set[tuple[str, str]] = set()
@@ -310,7 +310,10 @@ def _with_finer_steps(
                 and joints.judged(probe, experiment, engine, benches[experiment], motion).is_kept
             ):
                 healed.add((probe.facts.path, experiment))
-    return [(probe, replace(one, rate=FINER) if (one.joint, one.experiment) in healed else one) for probe, one in wrong]
+    return [
+        (probe, replace(one, rate=FINER, lost="") if (one.joint, one.experiment) in healed else one)
+        for probe, one in wrong
+    ]
 
 
 def _too_stiff(stiff: Sequence[joints.Probe]) -> str:
