@@ -283,7 +283,7 @@ def _hurried(
 
 
 #: How many times the steps are tried where an engine does not do what the numbers say.
-FINER = 4
+FINER = (4, 16)
 
 
 def _with_finer_steps(
@@ -291,29 +291,29 @@ def _with_finer_steps(
 ) -> list[tuple[joints.Probe, joints.Outcome]]:
     """The outcomes, with the rate of steps by which they are right, where one is: then nothing is lost. All are of one
     engine."""
-    if not wrong:
-        return wrong
-    open_ones: dict[str, list[joints.Probe]] = {}
-    for probe, outcome in wrong:
-        open_ones.setdefault(outcome.experiment, []).append(probe)
-    engine = wrong[0][1].engine
-    benches = {name: joints.bench(subject, own, name, leans=True) for name, own in open_ones.items()}
-    healed: set[tuple[str, str]] = set()
-    for experiment, motion in _bench_motions(
-        wish, engine, _hurried(subject, open_ones, benches, engine), budget, FINER
-    ):
-        if motion is None or motion.problem:
-            continue
-        for probe in open_ones[experiment]:
-            if (
-                probe.path in motion.paths
-                and joints.judged(probe, experiment, engine, benches[experiment], motion).is_kept
-            ):
-                healed.add((probe.facts.path, experiment))
+    rates: dict[tuple[str, str], int] = {}
+    for rate in FINER:
+        chosen: dict[str, list[joints.Probe]] = {}
+        for probe, outcome in wrong:
+            if (outcome.joint, outcome.experiment) not in rates:
+                chosen.setdefault(outcome.experiment, []).append(probe)
+        if not chosen:
+            break
+        engine = wrong[0][1].engine
+        benches = {name: joints.bench(subject, own, name, leans=True) for name, own in chosen.items()}
+        hurried = _hurried(subject, chosen, benches, engine)
+        for experiment, motion in _bench_motions(wish, engine, hurried, budget, rate):
+            if motion is None or motion.problem:
+                continue
+            for probe in chosen[experiment]:
+                is_there = probe.path in motion.paths
+                if is_there and joints.judged(probe, experiment, engine, benches[experiment], motion).is_kept:
+                    rates[probe.facts.path, experiment] = rate
     return [
-        (probe, replace(one, rate=FINER, lost="") if (one.joint, one.experiment) in healed else one)
+        (probe, replace(one, rate=rates[one.joint, one.experiment], lost="") if (one.joint, one.experiment) in rates
+         else one)
         for probe, one in wrong
-    ]
+    ]  # fmt: skip
 
 
 def _too_stiff(stiff: Sequence[joints.Probe]) -> str:
