@@ -40,7 +40,7 @@ NAMES = {
     "physx": {"LightBetweenHeavy", "MassRatioHigh", "RoundOnWideBox"},
     "havok": {
         "LightBetweenHeavy", "MassRatioHigh", "LongRow", "JointsInLoop", "VelocityDriveFaster", "SoftLimitHard",
-        "ArticulationLeftOut",
+        "ArticulationLeftOut", "InertiaTimesMass",
     },
     "preview": {"LightBetweenHeavy", "MassRatioHigh"},
 }  # fmt: skip

@@ -267,6 +267,73 @@ def test_a_push_to_a_limit_asks_nothing_of_the_largest_speed_which_has_an_experi
     assert joints.judged(probe, "speed", "preview", model, runs.simulated(deaf, 1.0)).lost == "largest speed"
 
 
+def test_how_a_joint_bounces_off_a_hard_limit_is_not_asked_where_it_swings() -> None:
+    subject, probe = hinge(axis="Y", low=-1.0, high=1.0)
+    model = joints.bench(subject, [probe], "swing")
+    motion = runs.simulated(model, 1.0)
+    hit = int(np.argmax(np.abs(answer(subject, probe, "swing")) >= 1.0))
+    assert 5 < hit < 50
+    back = np.arange(len(motion.rotations) - hit) % hit
+    bounces = replace(motion, rotations=motion.rotations.copy(), positions=motion.positions.copy())
+    bounces.rotations[hit:], bounces.positions[hit:] = (
+        motion.rotations[hit - 1 - back],
+        motion.positions[hit - 1 - back],
+    )
+    assert joints.judged(probe, "swing", "newton", model, bounces).is_kept
+    assert not joints.judged(probe, "swing", "newton", model, runs.simulated(sleeping(model, probe), 1.0)).is_kept
+
+
+def sleeping(model: Any, probe: Any) -> Any:
+    """A copy of a bench without gravity."""
+    still = model.copied()
+    for prim in still.scenes.values():
+        prim.add(prim.get(usd_physics.PhysicsScene).copy(gravity_magnitude=0.0))
+    return still
+
+
+@pytest.mark.parametrize("experiment", ["up", "down", "speed", "force"])
+def test_an_engine_that_runs_drives_too_fast_gets_the_same_push(experiment: str) -> None:
+    """Havok runs a drive to a velocity 2.5 times as fast, which is no fault of the limits of an asset."""
+    subject, probe = hinge(low=-2.0, high=2.0, apis=["NewtonJointAPI"],
+                           lines=[f"float newton:velocityLimit = {math.degrees(0.5)}"],
+                           drives={"angular": {"stiffness": 10.0, "maxForce": 5.0}})  # fmt: skip
+    plain, slower = (
+        joints.bench(subject, [probe], experiment, hurry=hurry).prims[probe.joint].schemas["PhysicsDriveAPI:angular"]
+        for hurry in (1.0, 2.5)
+    )
+    assert slower.target_velocity == pytest.approx(plain.target_velocity / 2.5)
+    assert replace(slower, target_velocity=0.0) == replace(plain, target_velocity=0.0)
+
+
+def test_the_push_of_the_bench_is_not_the_cause_of_what_an_engine_does() -> None:
+    subject, probe = hinge(low=-2.0, high=2.0, drives={"angular": {"stiffness": 10.0}})
+    model = joints.bench(subject, [probe], "up")
+    deaf = model.copied()
+    del deaf.prims[probe.joint].schemas["PhysicsDriveAPI:angular"]
+    outcome = joints.judged(probe, "up", "physx", model, runs.simulated(deaf, 2.0))
+    assert not outcome.is_kept and outcome.lost == ""
+
+
+def test_what_smaller_time_steps_heal_is_said_to_be_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PhysX turned the hips of a quadruped twice as fast: its steps are long for so much damping of so light a link."""
+
+    def coarse(model: Any, seconds: float, *, engine: str = "preview", rate: int = 1, **more: Any) -> Any:
+        if engine != "havok" or rate > 1:
+            return runs.simulated(model, seconds, rate=rate, **more)
+        still = model.copied()
+        for prim in still.scenes.values():
+            prim.add(prim.get(usd_physics.PhysicsScene).copy(gravity_magnitude=1.0))
+        return runs.simulated(still, seconds)
+
+    monkeypatch.setattr(prove_module, "simulated", coarse)
+    stage = stage_of(hinge_file("Y").text())
+    wish = Wish("a.usda", model_of(stage), stage, sections=frozenset({"joints"}), pythons={"havok": "."})
+    (check,) = prove(wish).certificate.having(*FOUND)
+    assert "With 60 steps a second it does not, and with 240 it does." in check.message
+    assert "as if there were no" not in check.message
+    assert check.fix == "Let it make smaller time steps."
+
+
 def test_what_damping_stops_within_a_part_of_a_frame_is_not_tried_on_the_bench() -> None:
     for damping, is_resolved in ((1.0, True), (1000.0, False)):
         subject, probe = hinge(
@@ -622,6 +689,16 @@ def test_what_is_animated_is_said_to_stand_still() -> None:
     ]
 
 
+def test_a_shape_that_does_not_collide_any_more_has_its_schema_as_the_cause() -> None:
+    """The shape itself was said to be missing, which was still there."""
+    clean, stage = (stage_of(DEMOS["crates"](METERS)) for _ in range(2))
+    shape = f"{W}/Crate0/Shape"
+    stage.GetPrimAtPath(shape).RemoveAppliedSchema("PhysicsCollisionAPI")
+    one, other = model_of(stage), model_of(clean)
+    causes = [opinions.cause_between(one, other, each) for each in opinions.differences(one, other)]
+    assert f"PhysicsCollisionAPI of {shape} (not said; there in the other)" in [str(cause) for cause in causes]
+
+
 # --------------------------------------------------------------------------- the page
 
 
@@ -639,6 +716,20 @@ def test_the_page_is_read_by_a_browser_where_an_engine_loses_a_body_and_names_lo
         content = json.loads(found[1], parse_constant=pytest.fail)
     (poses,) = (poses for path, poses in content["engines"][0]["motion"].items() if path == f"{W}/Bar")
     assert poses[-1] == poses[4] != poses[0]
+
+
+def test_rounding_does_not_fill_a_plot() -> None:
+    """Two engines that are nanometres apart had a curve from the bottom of its plot to the top."""
+    stage = stage_of(hinge_file().text())
+    wish = Wish("asset.usda", model_of(stage), stage, sections=frozenset({"engines"}), seconds=0.2)
+    proof = prove(wish)
+    first = next(iter(proof.motions.values()))
+    proof.motions["mujoco"] = replace(first, positions=first.positions + 1e-9 * np.arange(3))
+    text = page.page(proof, wish)
+    plot = text[text.index("Largest distance of a body") :]
+    (points,) = re.findall('points="([^"]*)"', plot)[:1]
+    heights = [float(point.split(",")[1]) for point in points.split()]
+    assert max(heights) - min(heights) < 1.0 and min(heights) > 150.0
 
 
 # --------------------------------------------------------------------------- expectations

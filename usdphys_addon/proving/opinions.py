@@ -58,12 +58,19 @@ def name_of(model: PhysicsModel, opinion: Opinion) -> str:
     """USD name of what an opinion is about; of a whole schema, those of its values, or its own."""
     if not opinion.schema:
         prim = model.prims.get(opinion.path)
-        return _NAMES[opinion.field] or (prim.type_name if prim is not None else "the prim")
+        return _NAMES[opinion.field] or (_kind_of(prim) if prim is not None else "the prim")
     value, instance = _schema(model, opinion), split_applied(opinion.schema)[1]
     if opinion.field and value is not None:
         return attribute_of(type(value), opinion.field).usd_name(instance)
     authored = [attribute.usd_name(instance) for attribute, _ in value.authored()] if value is not None else []
     return ", ".join(authored) or opinion.schema
+
+
+def _kind_of(prim: Prim) -> str:
+    """What makes a prim one of physics: its type, or, as shapes and links are also there without, its API schemas."""
+    applied = [name for name, value in prim.schemas.items() if value.kind != "typed"]
+    is_physics = any(value.kind == "typed" and not isinstance(value, usd_geom.Gprim) for value in prim.schemas.values())
+    return prim.type_name if is_physics or not applied else ", ".join(applied)
 
 
 def text_of(model: PhysicsModel, opinion: Opinion) -> str:

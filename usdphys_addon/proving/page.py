@@ -283,6 +283,10 @@ def _issues(model: PhysicsModel) -> str:
 # --------------------------------------------------------------------------- plots
 
 
+#: J and m: what is less is rounding, and does not fill a plot.
+_LEAST_ROOM = 1e-6
+
+
 def _plots(proof: Proof) -> str:
     plots = []
     bodies = [path for part in proof.subject.parts for path in part.bodies]
@@ -319,7 +323,7 @@ def _plot(title: str, unit: str, curves: dict[str, NDArray[np.float64]]) -> str:
         return ""
     low = min(0.0, *(float(values.min()) for values in curves.values()))
     high = max(0.0, *(float(values.max()) for values in curves.values()))
-    room = (high - low) or 1.0
+    room = max(high - low, _LEAST_ROOM)
     width, height, left, top = 640, 220, 70, 12
     inner, tall = width - left - 12, height - top - 36
     longest = max(len(values) for values in curves.values())

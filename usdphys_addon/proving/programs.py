@@ -60,9 +60,9 @@ def _properties(model: PhysicsModel, chosen: Sequence[Opinion]) -> list[tuple[st
 
 
 def run_benches(
-    benches: Mapping[str, PhysicsModel], engine: str, python: str, budget: Budget, share: float
+    benches: Mapping[str, PhysicsModel], engine: str, python: str, budget: Budget, share: float, rate: int = 1
 ) -> dict[str, Motion]:
-    """The motion of each bench, by its experiment: those with the same gravity in one run."""
+    """The motion of each bench, by its experiment: those with the same gravity in one run. rate: steps in a frame."""
     by_gravity: dict[Any, list[str]] = {}
     for experiment, model in benches.items():
         scene: Any = next(iter(model.scenes.values())).get(usd_physics.PhysicsScene)
@@ -75,7 +75,8 @@ def run_benches(
             names = {path: _renamed(path, experiment) for path in model.prims if path not in model.scenes}
             for prim in model.renamed(names).prims.values():
                 whole.prims[prim.path] = prim
-        motion = _run_alone(whole, engine, python, max(EXPERIMENTS[one][0] for one in experiments), budget, share)
+        seconds = max(EXPERIMENTS[one][0] for one in experiments)
+        motion = _run_alone(whole, engine, python, seconds, budget, share, rate)
         found |= {experiment: _part_of(motion, experiment) for experiment in experiments}
     return found
 
@@ -97,26 +98,28 @@ def _part_of(motion: Motion, experiment: str) -> Motion:
     )  # fmt: skip
 
 
-def _run_alone(model: PhysicsModel, engine: str, python: str, seconds: float, budget: Budget, share: float) -> Motion:
+def _run_alone(
+    model: PhysicsModel, engine: str, python: str, seconds: float, budget: Budget, share: float, rate: int
+) -> Motion:
     from ..usd import restated
 
     with work_folder() as folder:
         file = folder / "joints.usda"
         restated.write_alone(model, file)
-        return _run(engine, python, file, seconds, SI, budget.left(share))
+        return _run(engine, python, file, seconds, SI, budget.left(share), rate)
 
 
-def _run(engine: str, python: str, file: Path, seconds: float, units: StageUnits, most: float) -> Motion:
-    """most: seconds that it may take."""
+def _run(engine: str, python: str, file: Path, seconds: float, units: StageUnits, most: float, rate: int = 1) -> Motion:
+    """most: seconds that it may take. rate: steps in a frame."""
     from ..simulation.engines import external
 
     none = np.zeros((0, 0, 0))
     try:
-        with external.Run(engine, python, file, round(seconds / STEP), STEP) as run:
+        with external.Run(engine, python, file, rate * round(seconds / STEP), STEP / rate) as run:
             run.wait(most)
             if run.is_running():
                 return Motion((), none, none, none, problem="it takes longer than the budget leaves")
             poses: Poses = run.poses(units)
     except UsdPhysError as error:
         return Motion((), none, none, none, problem=str(error))
-    return Motion(poses.names, poses.positions, poses.rotations, none)
+    return Motion(poses.names, poses.positions[::rate], poses.rotations[::rate], none)

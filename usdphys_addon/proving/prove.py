@@ -14,14 +14,14 @@ from ..core.errors import UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits
 from ..core.words import counted
-from ..simulation.engine import AUTOMATIC, ENGINES, PREVIEW, solvers
+from ..simulation.engine import AUTOMATIC, ENGINES, PREVIEW, Program, solvers
 from ..simulation.engine import programs as that_read_files
 from . import compared, expectations, joints, opinions, plain, programs, trips
 from .certificate import Certificate, Check, digest_of
 from .compared import Rewrite, Statements
 from .expectations import Expectation
 from .opinions import Opinion
-from .runs import Budget, Experiment, Motion, Subject, simulated, subject_of, with_floor
+from .runs import STEP, Budget, Experiment, Motion, Subject, simulated, subject_of, with_floor
 from .trips import Trip
 
 #: Where the seconds go: the part of them that is used when a section ends, at the latest.
@@ -234,7 +234,8 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
     benches = {name: joints.bench(subject, own, name, leans=True) for name, own in chosen.items() if own}
     for engine in engines if benches else ():
         untold: dict[str, joints.Probe] = {}
-        for experiment, motion in _bench_motions(wish, engine, benches, budget):
+        wrong: list[tuple[joints.Probe, joints.Outcome]] = []
+        for experiment, motion in _bench_motions(wish, engine, _hurried(subject, chosen, benches, engine), budget):
             words, own, model = joints.EXPERIMENTS[experiment][1], chosen[experiment], benches[experiment]
             if motion is None:
                 yield Check("joints", experiment, "skipped", f"There was no time for the {words} in {engine}.")
@@ -242,7 +243,6 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
             if motion.problem:
                 yield Check("joints", experiment, "skipped", f"{engine}: {motion.problem}")
                 continue
-            wrong: dict[str, list[tuple[joints.Probe, joints.Outcome]]] = {}
             limited = motion.limits()
             for probe in own:
                 if probe.path not in motion.paths:
@@ -254,15 +254,66 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
                     untold[probe.facts.path] = probe
                     outcome = replace(outcome, lost=joints.joined_by(list(joints.said_beyond(probe.facts.prim))))
                 elif not outcome.is_kept:
-                    wrong.setdefault(outcome.lost, []).append((probe, outcome))
+                    wrong.append((probe, outcome))
+                    continue
                 proof.outcomes.append(outcome)
-            for group in wrong.values():
-                yield _outcome_check(subject.model, group, words)
+        wrong = _with_finer_steps(wish, subject, wrong, budget)
+        proof.outcomes += [outcome for _, outcome in wrong]
+        groups: dict[tuple[str, str, int], list[tuple[joints.Probe, joints.Outcome]]] = {}
+        for probe, outcome in wrong:
+            groups.setdefault((outcome.experiment, outcome.lost, outcome.rate), []).append((probe, outcome))
+        for group in groups.values():
+            yield _outcome_check(subject.model, group)
         if untold:
             yield _untold_check(subject.model, engine, list(untold.values()))
     kept = sum(outcome.is_kept for outcome in proof.outcomes)
     if tried and kept == tried:
         yield Check("joints", "experiments", "pass", f"All {tried} experiments with joints have the right answer.")
+
+
+def _hurried(
+    subject: Subject, chosen: Mapping[str, list[joints.Probe]], benches: Mapping[str, PhysicsModel], engine: str
+) -> Mapping[str, PhysicsModel]:
+    """The benches for an engine: their pushes are slower where it makes them faster."""
+    row = ENGINES[engine]
+    hurry = row.hurry if isinstance(row, Program) else 1.0
+    if hurry == 1.0:
+        return benches
+    return {name: joints.bench(subject, chosen[name], name, leans=True, hurry=hurry) for name in benches}
+
+
+#: How many times the steps are tried where an engine does not do what the numbers say.
+FINER = (4, 16)
+
+
+def _with_finer_steps(
+    wish: Wish, subject: Subject, wrong: list[tuple[joints.Probe, joints.Outcome]], budget: Budget
+) -> list[tuple[joints.Probe, joints.Outcome]]:
+    """The outcomes, with the rate of steps by which they are right, where one is: then nothing is lost. All are of one
+    engine."""
+    rates: dict[tuple[str, str], int] = {}
+    for rate in FINER:
+        chosen: dict[str, list[joints.Probe]] = {}
+        for probe, outcome in wrong:
+            if (outcome.joint, outcome.experiment) not in rates:
+                chosen.setdefault(outcome.experiment, []).append(probe)
+        if not chosen:
+            break
+        engine = wrong[0][1].engine
+        benches = {name: joints.bench(subject, own, name, leans=True) for name, own in chosen.items()}
+        hurried = _hurried(subject, chosen, benches, engine)
+        for experiment, motion in _bench_motions(wish, engine, hurried, budget, rate):
+            if motion is None or motion.problem:
+                continue
+            for probe in chosen[experiment]:
+                is_there = probe.path in motion.paths
+                if is_there and joints.judged(probe, experiment, engine, benches[experiment], motion).is_kept:
+                    rates[probe.facts.path, experiment] = rate
+    return [
+        (probe, replace(one, rate=rates[one.joint, one.experiment], lost="") if (one.joint, one.experiment) in rates
+         else one)
+        for probe, one in wrong
+    ]  # fmt: skip
 
 
 def _too_stiff(stiff: Sequence[joints.Probe]) -> str:
@@ -276,18 +327,19 @@ def _too_stiff(stiff: Sequence[joints.Probe]) -> str:
 
 
 def _bench_motions(
-    wish: Wish, engine: str, benches: Mapping[str, PhysicsModel], budget: Budget
+    wish: Wish, engine: str, benches: Mapping[str, PhysicsModel], budget: Budget, rate: int = 1
 ) -> Iterator[tuple[str, Motion | None]]:
-    """The motion of each bench in an engine, by its experiment; None where there is no time."""
+    """The motion of each bench in an engine, by its experiment; None where there is no time. rate: steps in a frame."""
     share = SHARES["joints"]
     if engine in that_read_files():
         has_time = budget.has(share)
-        motions = programs.run_benches(benches, engine, wish.pythons[engine], budget, share) if has_time else {}
+        python = wish.pythons[engine]
+        motions = programs.run_benches(benches, engine, python, budget, share, rate) if has_time else {}
         yield from ((experiment, motions.get(experiment)) for experiment in benches)
         return
     for experiment, model in benches.items():
         seconds = joints.EXPERIMENTS[experiment][0]
-        yield experiment, simulated(model, seconds, engine=engine) if budget.has(share) else None
+        yield experiment, (simulated(model, seconds, engine=engine, rate=rate) if budget.has(share) else None)
 
 
 def _untold_check(model: PhysicsModel, engine: str, probes: Sequence[joints.Probe]) -> Check:
@@ -308,10 +360,10 @@ def _untold_check(model: PhysicsModel, engine: str, probes: Sequence[joints.Prob
     return Check("joints", "untold", "differs", message, first.path, causes, fix, data)
 
 
-def _outcome_check(model: PhysicsModel, group: Sequence[tuple[joints.Probe, joints.Outcome]], words: str) -> Check:
+def _outcome_check(model: PhysicsModel, group: Sequence[tuple[joints.Probe, joints.Outcome]]) -> Check:
     """Of joints that an engine moves otherwise in one experiment, and that lose the same."""
     first, outcome = group[0]
-    name = ENGINES[outcome.engine].name
+    name, words = ENGINES[outcome.engine].name, joints.EXPERIMENTS[outcome.experiment][1]
     joint = first.facts.prim.display
     if len(group) > 1:
         others = counted(len(group) - 1, "other joint")
@@ -320,6 +372,10 @@ def _outcome_check(model: PhysicsModel, group: Sequence[tuple[joints.Probe, join
         message = f"{joint} does not move in {name} as the numbers say, in the {words}."
     if outcome.lost:
         message += " " + f"It is as if there were no {outcome.lost}."
+    if outcome.rate:
+        steps = round(1.0 / STEP)
+        finer = outcome.rate * steps
+        message += " " + f"With {steps} steps a second it does not, and with {finer} it does."
     said = [
         (probe.facts.path, place) for probe, one in group for words in joints.terms_in(one.lost)
         if (place := joints.said_at(probe.facts.prim, words)) is not None
@@ -329,6 +385,8 @@ def _outcome_check(model: PhysicsModel, group: Sequence[tuple[joints.Probe, join
             for probe, one in group]  # fmt: skip
     data = {"engine": outcome.engine, "experiment": outcome.experiment, "lost": outcome.lost, "joints": rows}
     fix = f"Do without it, or choose an engine that has it: {name} does not." if outcome.lost else ""
+    if outcome.rate:
+        fix = "Let it make smaller time steps."
     return Check("joints", outcome.experiment, "differs", message, first.facts.path, causes, fix, data)
 
 

@@ -108,17 +108,22 @@ class Motion:
         )  # fmt: skip
 
 
-def simulated(model: PhysicsModel, seconds: float, *, engine: str = PREVIEW, quality: str = NORMAL) -> Motion:
-    """The motion of a model in an engine that is stepped from here. One that refuses says so in `problem`."""
+def simulated(
+    model: PhysicsModel, seconds: float, *, engine: str = PREVIEW, quality: str = NORMAL, rate: int = 1
+) -> Motion:
+    """The motion of a model in an engine that is stepped from here. One that refuses says so in `problem`.
+
+    rate: number of steps in a frame.
+    """
     count = max(1, round(seconds / STEP))
     world: World | None = None
     try:
         with engine_silenced(), np.errstate(all="ignore"):
-            world = World(model.copied(), time_step=STEP, engine=engine, quality=quality)
+            world = World(model.copied(), time_step=STEP / rate, engine=engine, quality=quality)
             shape = (count + 1, len(world.paths))
             motion = Motion(world.paths, np.empty((*shape, 3)), np.empty((*shape, 4)), np.empty((*shape, 6)))
             for frame in range(count + 1):
-                if frame:
+                for _ in range(rate if frame else 0):
                     world.step()
                 motion.positions[frame], motion.rotations[frame] = world.positions, world.rotations
                 motion.velocities[frame] = np.hstack(world.velocities())

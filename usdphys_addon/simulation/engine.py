@@ -360,6 +360,8 @@ class Program:
     deforms: bool = False
     #: True for a program for Node.js, which needs a folder with its packages in place of a Python, and reads no files.
     is_for_node: bool = False
+    #: By how much faster than its target velocity it runs a drive without a spring.
+    hurry: float = 1.0
 
     @property
     def key(self) -> str:
@@ -428,7 +430,7 @@ ENGINES: dict[str, Solver | Program] = {
     ),
     "havok": Program(
         "Havok", "Havok, the engine of games in Babylon.js", "run_havok.js", "@babylonjs/havok",
-        "USDPHYS_HAVOK_FOLDER", is_for_node=True,
+        "USDPHYS_HAVOK_FOLDER", is_for_node=True, hurry=2.5,
     ),
 }  # fmt: skip
 

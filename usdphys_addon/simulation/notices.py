@@ -33,7 +33,7 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "Run the exported file in that simulator, or choose another shape in Collides As.",
     ),
     "ArticulationLoop": NoticeKind(
-        "info", "A joint closes a loop of an articulation: it is simulated in maximal coordinates.",
+        "info", "A joint closes a loop of an articulation: it is simulated apart from it.",
         "Switch Not Articulated on for the joint of your choice to decide where the loop is cut.",
     ),
     "ArticulationNotReduced": NoticeKind(
@@ -104,7 +104,7 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "No action is needed unless that load matters; in that case run the exported file in Newton or PhysX.",
     ),
     "JointNotReduced": NoticeKind(
-        "info", "A joint of an articulation is of a kind that is simulated in maximal coordinates.",
+        "info", "A joint of an articulation is of a kind that is simulated apart from it.",
         "Use hinges, slides or fixed joints where precision matters.",
     ),
     "JointUnusable": NoticeKind(

@@ -79,20 +79,7 @@ class Contacts:
         if turns is not None:
             self._ride(turns)
         blows &= rows >= 0
-        pushes = np.where(blows, -(1.0 + bounce) * apart / h, 0.0)
-        if blows.any() and not self.is_plain:
-            late = self._find_late(np.flatnonzero(blows & (contact.dist < 0.0)), apart)
-            # Since it met, gravity made it faster, and would have slowed it. Half a step is that of the integration,
-            # whose velocities are those of the middle between two places.
-            fall = np.where(late > 0.0, self._fall(pairs, normal), 0.0)
-            after = np.maximum(-bounce * (apart - fall * (late - 0.5 * h)) + fall * (late + 0.5 * h), 0.0)
-            pushes = np.where(blows & (late > 0.0), (after - apart) / h, pushes)
-            # What sticks in a blow does so at its end.
-            across = np.flatnonzero(blows & (contact.dim >= 3))
-            for axis in (1, 2):
-                direction = contact.frame[across, 3 * axis : 3 * axis + 3]
-                data.efc_aref[rows[across] + axis] = -np.einsum("ij,ij->i", slip[across], direction) / h
-        data.efc_aref[rows[blows]] = pushes[blows]
+        pushes = self._blow(blows, apart, bounce, slip)
         if running is not None:
             for number in np.flatnonzero((rows >= 0) & (~blows | self.is_plain) & running.any(axis=1)):
                 for axis in (1, 2):
@@ -214,6 +201,31 @@ class Contacts:
         return result
 
     # ----------------------------------------------------------------------- blows
+
+    def _blow(self, blows: NDArray[Any], apart: Floats, bounce: Floats, slip: Floats) -> Floats:
+        """Have blows end with the speed that restitution leaves. Returns what they ask of their contacts (n,), m/s2.
+
+        blows: (n,), which contacts are any; the result is 0 for others. apart: (n,), m/s at which surfaces part.
+        bounce: (n,) restitution. slip: (n, 3), m/s of the second surface relative to the first.
+        """
+        data, h = self.scene.data, self.scene.h
+        contact = data.contact
+        rows = contact.efc_address
+        pushes = np.where(blows, -(1.0 + bounce) * apart / h, 0.0)
+        if blows.any() and not self.is_plain:
+            late = self._find_late(np.flatnonzero(blows & (contact.dist < 0.0)), apart)
+            # Since it met, gravity made it faster, and would have slowed it. Half a step is that of the integration,
+            # whose velocities are those of the middle between two places.
+            fall = np.where(late > 0.0, self._fall(contact.geom, contact.frame[:, :3]), 0.0)
+            after = np.maximum(-bounce * (apart - fall * (late - 0.5 * h)) + fall * (late + 0.5 * h), 0.0)
+            pushes = np.where(blows & (late > 0.0), (after - apart) / h, pushes)
+            # What sticks in a blow does so at its end.
+            across = np.flatnonzero(blows & (contact.dim >= 3))
+            for axis in (1, 2):
+                direction = contact.frame[across, 3 * axis : 3 * axis + 3]
+                data.efc_aref[rows[across] + axis] = -np.einsum("ij,ij->i", slip[across], direction) / h
+        data.efc_aref[rows[blows]] = pushes[blows]
+        return np.asarray(pushes)
 
     def _fall(self, pairs: Any, normal: Floats) -> Floats:
         """Acceleration (n,) by which gravity parts two shapes, along normal (n, 3)."""
