@@ -668,7 +668,7 @@ def test_lamps_cameras_and_movements_are_in_the_file_or_named(tmp_path):
     box.keyframe_insert("location", frame=20)
     document, result = exported(tmp_path / "still.glb")
     (moving,) = [issue for issue in result.issues if issue.code == "AnimationLeftOut"]
-    assert "'Box' is animated" in moving.message
+    assert "'Box', animated here" in moving.message
     assert "camera" in nodes_of(document)["View"] and "KHR_lights_punctual" in document.extensions
     document, result = exported(tmp_path / "moving.glb", export_animations=True)
     assert "AnimationLeftOut" not in [issue.code for issue in result.issues] and document.json["animations"]

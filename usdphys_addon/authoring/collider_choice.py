@@ -113,8 +113,10 @@ def is_written_as_lines(obj: Object) -> bool:
 
 def loses_faces(obj: Object) -> bool:
     """True if an object is shown with faces, and exported without."""
-    if not is_written_as_lines(obj) or obj.type == "SURFACE":
-        return is_written_as_lines(obj)
+    if not is_written_as_lines(obj):
+        return False
+    if obj.type == "SURFACE":
+        return True
     curve: Any = obj.data
     is_filled = curve.dimensions == "2D" and curve.fill_mode != "NONE"
     return bool(is_filled or curve.bevel_depth or curve.extrude or curve.bevel_object)

@@ -14,7 +14,7 @@ _OPENING = "「『（【〔《〈“‘(\\["  # noqa: RUF001
 _CLOSING = "」』）】〕》〉”’、。，．：；！？・…ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ)\\],.;:!?%°"  # noqa: RUF001
 _WIDE_ONE = re.compile(f"[{_WIDE}]")
 #: What stays together, and the spaces after it.
-_PIECE = re.compile(rf"([{_OPENING}]*(?:[{_WIDE}]|[^\s{_WIDE}{_OPENING}]+|$)[{_CLOSING}]*|[{_OPENING}]+)(\s*)")
+_PIECE = re.compile(rf"([{_OPENING}]*(?:[{_WIDE}]|[^\s{_WIDE}{_OPENING}]+)[{_CLOSING}]*|[{_OPENING}]+)(\s*)")
 
 
 def cells(text: str) -> int:

@@ -510,7 +510,7 @@ def report_animation(reading: SceneReading, kept: set[str], issues: list[Issue])
         more = f" and {counted(len(names) - 1, 'other object')}" if len(names) > 1 else ""
         issues.append(Issue(
             "AnimationLeftOut", "warning", "", names[0],
-            f"'{names[0]}'{more} {'are' if more else 'is'} animated; the pose at frame {reading.frame:g} was written.",
+            f"Of '{names[0]}'{more}, animated here, the pose at frame {reading.frame:g} was written.",
             SWITCH_ON,
         ))  # fmt: skip
 
