@@ -91,6 +91,14 @@ def test_a_mesh_in_an_instance_collides_where_it_is_shown(tmp_path):
     assert random_edits.faults(tmp_path, ("gltf",)) == []
 
 
+def test_a_joint_holds_its_body_in_gltf_where_the_object_of_another_joint_is_below_that(tmp_path):
+    """The node of the other one is at the same place, and moves below its own body."""
+    lay("Slide", "Wedge")
+    bpy.data.objects["Weld"].constraints.new("COPY_LOCATION").target = bpy.data.objects["Ball"]
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path, ("gltf",)) == []
+
+
 def lay(child, parent):
     """Parent an object to another, and keep its place."""
     child, parent = bpy.data.objects[child], bpy.data.objects[parent]
