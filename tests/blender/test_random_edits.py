@@ -76,6 +76,29 @@ def test_what_is_below_a_hidden_object_with_a_new_parent_is_where_it_is_shown(tm
     assert random_edits.faults(tmp_path, ("copy", "layer", "flat")) == []
 
 
+def test_a_mesh_in_an_instance_collides_where_it_is_shown(tmp_path):
+    """Blender writes no node of it, because its parent is outside of the collection."""
+    shape = chosen("Shape.001")
+    bpy.data.objects["Bone"].select_set(True)
+    bpy.ops.object.join()
+    kept = bpy.data.collections.new("Kept")
+    kept.objects.link(shape)
+    instance = bpy.data.objects.new("Instance", None)
+    instance.instance_type, instance.instance_collection = "COLLECTION", kept
+    instance.location = (3.0, -1.0, 2.0)
+    bpy.context.collection.objects.link(instance)
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path, ("gltf",)) == []
+
+
+def test_a_joint_holds_its_body_in_gltf_where_the_object_of_another_joint_is_below_that(tmp_path):
+    """The node of the other one is at the same place, and moves below its own body."""
+    lay("Slide", "Wedge")
+    bpy.data.objects["Weld"].constraints.new("COPY_LOCATION").target = bpy.data.objects["Ball"]
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path, ("gltf",)) == []
+
+
 def lay(child, parent):
     """Parent an object to another, and keep its place."""
     child, parent = bpy.data.objects[child], bpy.data.objects[parent]

@@ -20,6 +20,8 @@ from .shapes import Shape
 
 #: Name of a material that had none.
 _NUMBERED = re.compile(r"physics_material_\d+(_\d+)?")
+#: Part of the largest number of a place by which rounding may change it.
+_NEAR = 1e-3
 _COMBINE = {theirs: ours for ours, theirs in names.COMBINE.items()}
 
 
@@ -248,13 +250,19 @@ class Colliders:
         factor = float(max(there[:last] * scale[:last]) / max(there[:last]))
         return (factor, factor, factor if last == 3 else scale[2])
 
+    def _is_at(self, base: int, prim: Prim) -> bool:
+        """False for a mesh of an object that has no node, such as one of an instance, whose node is `base`."""
+        there = self.document.world(base)
+        return bool(np.abs(there - prim.world).max() <= _NEAR * max(1.0, float(np.abs(there).max())))
+
     def _scale_on(
         self, prim: Prim, base: int, offset: Matrix | None, shape: Shape, *, is_of_base: bool
     ) -> tuple[float, float, float] | None:
         """Scale of a shape in the space of a node; None where it is moved, turned or mirrored there."""
-        if is_of_base and (prim.local is not None or prim.mesh is not None or prim.path in self.nodes):
+        has_node = prim.path in self.nodes
+        if is_of_base and (prim.local is not None or has_node or (prim.mesh is not None and self._is_at(base, prim))):
             # The mesh of an object has no place of its own.
-            local = None if prim.path in self.nodes else prim.local
+            local = None if has_node else prim.local
             if local is None and offset is None:
                 return (1.0, 1.0, 1.0)
             place: Any = offset if local is None else local if offset is None else local @ offset

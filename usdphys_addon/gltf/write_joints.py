@@ -22,6 +22,8 @@ class Joints:
     def __init__(self, file: Additions) -> None:
         self.file, self.document, self.model, self.nodes = file, file.document, file.model, file.nodes
         self.families, self.bodies = file.families, file.bodies
+        #: Nodes of joints that are still to be written, and may be moved then.
+        self.waiting = {self.nodes[path] for path in self.model.joints if path in self.nodes}
 
     def write(self, prim: Prim) -> None:
         """Write one, with its two nodes, or say why not."""
@@ -60,6 +62,7 @@ class Joints:
             settings = joints.swapped(settings)
             is_swapped = True
         self.file.written.counts["joints"] += 1
+        self.waiting.discard(self.nodes.get(prim.path, -1))
         index = self._joint_node(prim, above[0], places[0])
         self.file.written.joints[prim.path] = index, is_swapped
         other = self._connected_node(prim, above[1], places[1], index, is_dynamic=self.file.is_dynamic(ends[1]))
@@ -153,7 +156,8 @@ class Joints:
             index = todo.pop(0)
             if index in self.file.body_nodes:
                 continue
-            if index != joint and "mesh" not in document.nodes[index] and self._is_at(index, place):
+            is_free = index != joint and index not in self.waiting and "mesh" not in document.nodes[index]
+            if is_free and self._is_at(index, place):
                 return index
             todo += document.nodes[index].get("children", [])
         if not document.nodes[above].get("children") and not is_dynamic and self._is_at(above, place):
