@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: Sweeps over the points: by then pushes of four corners are right to a thousandth.
-SWEEPS = 50
+#: Sweeps over the points, at most, and the change, relative to the largest push, from which there is no other one.
+SWEEPS, EXACT = 50, 1e-4
 
 
 class Touch(NamedTuple):
@@ -37,9 +37,13 @@ def pushes(
     """
     found = [0.0] * len(approaches)
     for _ in range(SWEEPS):
+        changed = 0.0
         for row, (approach, own, rebound) in enumerate(zip(approaches, yields, rebounds, strict=True)):
             lacks = approach + rebound - sum(part * push for part, push in zip(own, found, strict=True))
-            found[row] = max(found[row] + lacks / own[row], 0.0)
+            before, found[row] = found[row], max(found[row] + lacks / own[row], 0.0)
+            changed = max(changed, abs(found[row] - before))
+        if changed <= EXACT * max(found):
+            break
     return found
 
 
