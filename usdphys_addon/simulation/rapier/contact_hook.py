@@ -168,9 +168,10 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         #: Inverse inertia by path, and of which weight it is.
         self._inverses: dict[str, tuple[Weight, Any]] = {}
         self._shapes: dict[tuple[Any, Callable[[Any], bool]], bool] = {}
+        #: By the handle of a collider, `corners_of` its shape; by that of a body, whether it has several colliders.
         self._cornered: dict[Any, Any] = {}
         self._parted: dict[Any, bool] = {}
-        #: Bodies that land on something static in this step of the solver, with the normal there.
+        #: Bodies all of which lands on something static in this step of the solver, with the normal there.
         self._landed: dict[Any, _Vector] = {}
 
     def attach(self, physics: PhysicsWorld) -> None:
@@ -469,8 +470,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                 ctx.clear_solver_contacts()
                 return ()
         if landing is not None:
-            self._landed[landing] = normal
-            touches += self._beside(ctx, landing, touches[0], normal, is_first, fastest * seconds)
+            touches += self._beside(ctx, landing, touches, normal, is_first, fastest * seconds)
         touches = [each for each in touches if self._approach(one, other, each, normal) * seconds >= each.dist]
         if len(touches) > 1:
             self._put_one(ctx, touches, one, other, normal)
@@ -498,19 +498,21 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         )  # fmt: skip
 
     def _beside(
-        self, ctx: Any, body: Any, touch: Touch, normal: _Vector, is_first: bool, reach: float
+        self, ctx: Any, body: Any, touches: Sequence[Touch], normal: _Vector, is_first: bool, reach: float
     ) -> list[Touch]:  # fmt: skip
         """Where a body that lands touches what is static besides: other parts of a floor, with other colliders.
 
-        touch: one that is known. is_first: the body is the first one. reach: m, how far it may come in this step.
+        touches: those that are known. is_first: the body is the first one. reach: m, how far it may come in this step.
         """
         sign = 1.0 if is_first else -1.0
         down = sign * np.array(normal)
         corners = self._level_corners(ctx, body, down)
         if corners is None:
             return []
-        own = np.array(touch.point if is_first else touch.point2)
-        corners = corners + down * float((own - corners[0]) @ down)
+        self._landed[body] = normal
+        # Edges may be rounded: the points of contacts are outside of the corners by that.
+        lowest = max(float(np.array(each.point if is_first else each.point2) @ down) for each in touches)
+        corners = corners + down * (lowest - float((corners @ down).max()))
         groups = ctx.colliders[ctx.collider1 if is_first else ctx.collider2].collision_groups
         found = []
         for corner in corners:
