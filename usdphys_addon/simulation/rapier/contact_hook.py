@@ -518,7 +518,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         for corner in corners:
             gap = self.ledges.gap_below(ctx, corner, down, reach, groups)
             if gap is not None:
-                ends = tuple(corner.tolist()), tuple((corner + gap * down).tolist())
+                ends: Any = tuple(corner.tolist()), tuple((corner + gap * down).tolist())
                 found.append(Touch(*(ends if is_first else ends[::-1]), gap, True))
         return found
 

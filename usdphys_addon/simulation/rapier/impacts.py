@@ -21,8 +21,8 @@ SWEEPS, EXACT = 50, 1e-4
 class Touch(NamedTuple):
     """Where two bodies touch: points (3,) on both, and how far these are apart, m. is_new: it begins."""
 
-    point: tuple[float, ...]
-    point2: tuple[float, ...]
+    point: tuple[float, float, float]
+    point2: tuple[float, float, float]
     dist: float
     is_new: bool
 
