@@ -518,8 +518,11 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         for corner in corners:
             gap = self.ledges.gap_below(ctx, corner, down, reach, groups)
             if gap is not None:
-                ends: Any = tuple(corner.tolist()), tuple((corner + gap * down).tolist())
-                found.append(Touch(*(ends if is_first else ends[::-1]), gap, True))
+                x, y, z = corner.tolist()
+                i, j, k = (corner + gap * down).tolist()
+                ends: tuple[_Vector, _Vector] = (x, y, z), (i, j, k)
+                first, second = ends if is_first else ends[::-1]
+                found.append(Touch(first, second, gap, True))
         return found
 
     def _comes_flat(self, ctx: Any, normal: _Vector) -> bool:

@@ -62,7 +62,8 @@ def corners_of(shape: Any) -> NDArray[np.float64] | None:
         return np.array(hull.points, float)
     box = shape.as_cuboid()
     if box is not None:
-        return _BOX * np.array(box.half_extents.to_tuple(), float)
+        corners: NDArray[np.float64] = _BOX * np.array(box.half_extents.to_tuple(), float)
+        return corners
     for disc, ends in ((shape.as_round_cylinder(), (-1.0, 1.0)), (shape.as_round_cone(), (-1.0,))):
         if disc is not None:
             return np.array([(disc.radius * x, disc.half_height * end, disc.radius * z)
