@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from usdphys_ext.usdphys_addon.simulation.world import World
 
-from .author import CENTIMETERS, File, block
+from .author import CENTIMETERS, METERS, File, about, block
 from .catalogue import SCENES
 from .helpers import made, place, run, world_of
 
 W = "/World"
+G = 9.81
 
 
 def wheel(drive: dict[str, float | str], *, reduced: bool = False, spin: float = 0.0) -> World:
@@ -172,3 +175,20 @@ def test_a_world_of_many_steps_is_looked_at_as_often(step: float) -> None:
     run(world, 0.05 + step)
     assert list(world.unstable) == [f"{W}/Rocket"]
     assert "energy" in world.unstable[f"{W}/Rocket"]
+
+
+def test_a_heap_of_boxes_that_bounces_gains_nothing() -> None:
+    file, rng = File(METERS), Random(1)
+    file.add(file.material("Stuff", 0.5, 0.8), file.ground(material=f"{W}/Stuff"))
+    for number in range(27):
+        x, y, z = number % 3, number // 3 % 3, number // 9
+        file.add(file.body(f"Box{number}", (0.55 * x + rng.uniform(-0.02, 0.02), 0.55 * y, 0.3 + 0.55 * z),
+                           about("Z", rng.uniform(0, 90)), size=(0.4,) * 3, material=f"{W}/Stuff"))  # fmt: skip
+    world = world_of(file)
+    moment = 0.4**2 / 6.0
+    start = G * float(world.positions[:, 2].sum())
+    for _ in range(40):
+        world.step()
+        linear, angular = world.velocities()
+        moving = 0.5 * float((linear**2).sum()) + 0.5 * moment * float((angular**2).sum())
+        assert moving + G * float(world.positions[:, 2].sum()) < 1.02 * start

@@ -190,7 +190,7 @@ def _add_simulate(command: argparse.ArgumentParser) -> None:
     variables = " or ".join(engine.variable for engine in others)
     command.add_argument(
         "--quality", choices=tuple(QUALITY_TEXTS), default=NORMAL,
-        help="draft takes about half the time of normal, exact three to five times (default: normal)",
+        help="draft takes half to all of the time of normal, exact 1.2 to 5 times (default: normal)",
     )  # fmt: skip
     command.add_argument(
         "--engine", choices=tuple(ENGINES), default=PREVIEW,

@@ -17,7 +17,7 @@ class QualityText(NamedTuple):
 
 #: By name, from fast to exact.
 QUALITY_TEXTS: dict[str, QualityText] = {
-    DRAFT: QualityText("Draft", "About half the time of Normal; tall stacks and heavy chains give way"),
+    DRAFT: QualityText("Draft", "Half to all of the time of Normal; tall stacks and heavy chains give way"),
     NORMAL: QualityText("Normal", "Right for most scenes, and quick enough to play"),
-    EXACT: QualityText("Exact", "Three to five times the time of Normal; contacts and joints hardly give way"),
+    EXACT: QualityText("Exact", "1.2 to 5 times the time of Normal; contacts and joints hardly give way"),
 }

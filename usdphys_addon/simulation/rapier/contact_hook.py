@@ -168,8 +168,10 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         #: Inverse inertia by path, and of which weight it is.
         self._inverses: dict[str, tuple[Weight, Any]] = {}
         self._shapes: dict[tuple[Any, Callable[[Any], bool]], bool] = {}
+        #: By the handle of a collider, `corners_of` its shape; by that of a body, whether it has several colliders.
         self._cornered: dict[Any, Any] = {}
-        #: Bodies that land on something static in this step of the solver, with the normal there.
+        self._parted: dict[Any, bool] = {}
+        #: Bodies all of which lands on something static in this step of the solver, with the normal there.
         self._landed: dict[Any, _Vector] = {}
 
     def attach(self, physics: PhysicsWorld) -> None:
@@ -285,16 +287,17 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
     def _drop_ledges(self, ctx: Any) -> None:
         """Remove points at edges of a floor beyond which the surface goes on that the other body lies on."""
         bodies = ctx.rigid_body1, ctx.rigid_body2
-        stands = [self._is_static(body) for body in bodies]
-        contacts = ctx.solver_contacts
-        if not contacts or all(stands):
+        stands = self._is_static(bodies[0]), self._is_static(bodies[1])
+        is_static = stands[0] or stands[1]
+        floors = [is_first for is_first, stands_there, body in zip((True, False), stands, bodies, strict=True)
+                  if (stands_there if is_static else self._has_parts(ctx, body))]  # fmt: skip
+        contacts = ctx.solver_contacts if floors and stands != (True, True) else ()
+        if not contacts:
             return
         points = [(each.point.to_tuple(), each.point2.to_tuple()) for each in contacts]
         normal = np.array(ctx.normal.to_tuple())
-        for is_first in (True, False):
+        for is_first in floors:
             floor, body = bodies if is_first else bodies[::-1]
-            if not (stands[0] is is_first if any(stands) else self._has_parts(ctx, floor)):
-                continue
             handle = ctx.collider2 if is_first else ctx.collider1
             rider = Rider(
                 middle=np.array(ctx.bodies[body].center_of_mass.to_tuple()), size=self._body(body)[1],
@@ -302,13 +305,15 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                 groups=ctx.colliders[handle].collision_groups, up=self._up,
             )  # fmt: skip
             pairs = points if is_first else [pair[::-1] for pair in points]
-            if self.ledges.is_one(ctx, rider, pairs, normal if is_first else -normal, None if any(stands) else floor):
+            if self.ledges.is_one(ctx, rider, pairs, normal if is_first else -normal, None if is_static else floor):
                 ctx.clear_solver_contacts()
                 return
 
     def _has_parts(self, ctx: Any, body: Any) -> bool:
         """Whether a body has several colliders."""
-        return body is not None and len(ctx.bodies[body].colliders) > 1
+        if body not in self._parted:
+            self._parted[body] = body is not None and len(ctx.bodies[body].colliders) > 1
+        return self._parted[body]
 
     def _is_static(self, body: Any) -> bool:
         return body is not None and not self._body(body)[0]
@@ -465,12 +470,10 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                 ctx.clear_solver_contacts()
                 return ()
         if landing is not None:
-            self._landed[landing] = normal
-            touches += self._beside(ctx, landing, touches[0], normal, is_first, fastest * seconds)
+            touches += self._beside(ctx, landing, touches, normal, is_first, fastest * seconds)
         touches = [each for each in touches if self._approach(one, other, each, normal) * seconds >= each.dist]
-        if len(touches) < 2:
-            return contacts
-        self._put_one(ctx, touches, one, other, normal)
+        if len(touches) > 1:
+            self._put_one(ctx, touches, one, other, normal)
         return ctx.solver_contacts
 
     def _put_one(self, ctx: Any, touches: Sequence[Touch], one: _Side, other: _Side, normal: _Vector) -> None:
@@ -484,6 +487,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             [ctx.restitution * max(speed, 0.0) * each.is_new for each, speed in zip(touches, approaches, strict=True)],
         )  # fmt: skip
         whole = sum(shares)
+        if not whole:  # they part
+            return
         for number in range(len(ctx.solver_contacts) - 1, 0, -1):
             ctx.remove_solver_contact(number)
         ctx.set_solver_contact(
@@ -493,26 +498,31 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         )  # fmt: skip
 
     def _beside(
-        self, ctx: Any, body: Any, touch: Touch, normal: _Vector, is_first: bool, reach: float
+        self, ctx: Any, body: Any, touches: Sequence[Touch], normal: _Vector, is_first: bool, reach: float
     ) -> list[Touch]:  # fmt: skip
         """Where a body that lands touches what is static besides: other parts of a floor, with other colliders.
 
-        touch: one that is known. is_first: the body is the first one. reach: m, how far it may come in this step.
+        touches: those that are known. is_first: the body is the first one. reach: m, how far it may come in this step.
         """
         sign = 1.0 if is_first else -1.0
         down = sign * np.array(normal)
         corners = self._level_corners(ctx, body, down)
         if corners is None:
             return []
-        own = np.array(touch.point if is_first else touch.point2)
-        corners = corners + down * float((own - corners[0]) @ down)
+        self._landed[body] = normal
+        # Edges may be rounded: the points of contacts are outside of the corners by that.
+        lowest = max(float(np.array(each.point if is_first else each.point2) @ down) for each in touches)
+        corners = corners + down * (lowest - float((corners @ down).max()))
         groups = ctx.colliders[ctx.collider1 if is_first else ctx.collider2].collision_groups
         found = []
         for corner in corners:
             gap = self.ledges.gap_below(ctx, corner, down, reach, groups)
             if gap is not None:
-                ends = tuple(corner.tolist()), tuple((corner + gap * down).tolist())
-                found.append(Touch(*(ends if is_first else ends[::-1]), gap, True))
+                x, y, z = corner.tolist()
+                i, j, k = (corner + gap * down).tolist()
+                ends: tuple[_Vector, _Vector] = (x, y, z), (i, j, k)
+                first, second = ends if is_first else ends[::-1]
+                found.append(Touch(first, second, gap, True))
         return found
 
     def _comes_flat(self, ctx: Any, normal: _Vector) -> bool:

@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: Sweeps over the points: by then pushes of four corners are right to a thousandth.
-SWEEPS = 50
+#: Sweeps over the points, at most, and the change, relative to the largest push, from which there is no other one.
+SWEEPS, EXACT = 50, 1e-4
 
 
 class Touch(NamedTuple):
     """Where two bodies touch: points (3,) on both, and how far these are apart, m. is_new: it begins."""
 
-    point: tuple[float, ...]
-    point2: tuple[float, ...]
+    point: tuple[float, float, float]
+    point2: tuple[float, float, float]
     dist: float
     is_new: bool
 
@@ -37,9 +37,13 @@ def pushes(
     """
     found = [0.0] * len(approaches)
     for _ in range(SWEEPS):
+        changed = 0.0
         for row, (approach, own, rebound) in enumerate(zip(approaches, yields, rebounds, strict=True)):
             lacks = approach + rebound - sum(part * push for part, push in zip(own, found, strict=True))
-            found[row] = max(found[row] + lacks / own[row], 0.0)
+            before, found[row] = found[row], max(found[row] + lacks / own[row], 0.0)
+            changed = max(changed, abs(found[row] - before))
+        if changed <= EXACT * max(found):
+            break
     return found
 
 
@@ -58,7 +62,8 @@ def corners_of(shape: Any) -> NDArray[np.float64] | None:
         return np.array(hull.points, float)
     box = shape.as_cuboid()
     if box is not None:
-        return _BOX * box.half_extents.to_tuple()
+        corners: NDArray[np.float64] = _BOX * np.array(box.half_extents.to_tuple(), float)
+        return corners
     for disc, ends in ((shape.as_round_cylinder(), (-1.0, 1.0)), (shape.as_round_cone(), (-1.0,))):
         if disc is not None:
             return np.array([(disc.radius * x, disc.half_height * end, disc.radius * z)
