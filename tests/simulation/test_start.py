@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import random
 import tracemalloc
 
 import numpy as np
@@ -91,6 +92,27 @@ def test_what_starts_asleep_on_a_lift_rides_on_it(count: int, speed: float) -> N
         world.step()
     for number in range(count):
         assert place(world, f"Box{number}") == pytest.approx((0, 0, 2.2 + 0.2 * number + speed), abs=0.003)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_wall_of_which_any_part_starts_asleep_stands_while_something_flies_by(seed: int) -> None:
+    """Columns that touch or do not, on a static or a kinematic floor so large that a window of it is simulated."""
+    chance = random.Random(seed)
+    size, file = 10.0 ** chance.uniform(-1, 1), File(chance.choice([METERS, CENTIMETERS]))
+    width = size * chance.choice([1.0, 1.05, 5.0])
+    places = [(width * column, 0.0, size * (0.5 + row)) for column in range(3) for row in range(3)]
+    asleep = [chance.random() < chance.choice([0.5, 0.9, 1.0]) for _ in places]
+    if seed % 3:
+        file.add(file.ground(size=200 * size))
+    else:
+        file.add(file.body("Floor", (0, 0, -size), size=(200 * size, 200 * size, 2 * size), kinematic=True))
+    file.add(*(file.body(f"Brick{number}", at, size=(size, size, size), asleep=is_asleep)
+               for number, (at, is_asleep) in enumerate(zip(places, asleep, strict=True))))  # fmt: skip
+    file.add(file.body("Rod", (-6 * size, 4 * size, 6 * size), shape="Capsule", size=(0.2 * size, size),
+                       velocity=(12 * size, -2 * size, math.sqrt(20 * size))))  # fmt: skip
+    world = run(world_of(file), 1.5)
+    for number, start in enumerate(places):
+        assert place(world, f"Brick{number}") == pytest.approx(start, abs=0.02 * size)
 
 
 @pytest.mark.parametrize("units", [METERS, CENTIMETERS])

@@ -315,10 +315,15 @@ class _Landing:
 
 def _make_root_active(context: Context, names: Iterable[str]) -> None:
     """Have the sidebar show an imported robot: Blender leaves the last of its objects active, which may be a visual."""
-    objects: Any = context.view_layer.objects
-    root = next((obj for obj in map(objects.get, names) if obj is not None and applies(obj, "articulation_root")), None)
+    shown: Any = context.view_layer.objects
+    places = {name: place for place, name in enumerate(names)}
+    # A view layer looks for a name among all of its objects, one after the other.
+    everything: Any = bpy.data.objects
+    roots = [obj for obj in everything if obj.name in places and applies(obj, "articulation_root")]
+    roots.sort(key=lambda obj: places[obj.name])
+    root = next((obj for obj in roots if shown.get(obj.name) == obj), None)
     if root is not None:
-        objects.active = root
+        shown.active = root
 
 
 def _name_bodies(model: PhysicsModel, found: ImportedIDs) -> None:

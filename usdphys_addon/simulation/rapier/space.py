@@ -290,6 +290,8 @@ class SolverSpace(Engine):
             self._coupled = self._frame + self._period
         self._look()
         if self._asleep:
+            # Another shape of what they lie on would wake them.
+            self._move_windows(np.array([self.pose(path)[0] for path in self.paths]))
             put_to_sleep(
                 self.physics, [self.handles[path] for path in self._asleep],
                 [self.handles[path] for path in self.weights if path not in self._asleep],
@@ -670,9 +672,7 @@ class SolverSpace(Engine):
     def step(self, positions: NDArray[np.float64], rotations: NDArray[np.float64]) -> Step:
         """One time step. Writes the poses of the bodies that are awake, (n, 3) and (n, 4), w first."""
         before, turned = positions.copy(), rotations.copy()
-        moving = self._matter.masses > 0.0
-        if self._windows.move(self.physics, positions[moving], (self._radii + 2.0 * self._ways)[moving]):
-            self._hook.ledges.forget()
+        self._move_windows(positions)
         with panics_named():
             lost = self._step()
             awake = self.read_poses(positions, rotations, everything=False)
@@ -690,6 +690,12 @@ class SolverSpace(Engine):
                 self._watch_held_back(ways, 0.0)
             gaining = "" if self._frame % self._period else self._made_energy(self._period * self.time_step)
         return Step(awake, lost, gaining)
+
+    def _move_windows(self, positions: NDArray[np.float64]) -> None:
+        """positions: of the bodies, (n, 3), m."""
+        moving = self._matter.masses > 0.0
+        if self._windows.move(self.physics, positions[moving], (self._radii + 2.0 * self._ways)[moving]):
+            self._hook.ledges.forget()
 
     def _step(self) -> list[str]:
         """Let the solver make a time step. Returns the paths of bodies whose state was not finite any more."""

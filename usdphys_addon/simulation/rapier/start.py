@@ -175,8 +175,8 @@ def put_to_sleep(
 ) -> None:  # fmt: skip
     """Put bodies to sleep. moving: the handles of all other dynamic bodies, which keep their velocities.
 
-    kinematic: handles. They sleep until they move: the solver lets a sleeping body fall without its contacts when it
-    touches a kinematic one that is awake.
+    kinematic: handles. They sleep until they move. What touches or holds one that is awake stays awake: while the solver
+    still counts a body among the active ones, it lets it fall without its contacts.
     """
     if not asleep:
         return
@@ -193,10 +193,18 @@ def put_to_sleep(
     gravity, step = physics.gravity, parameters.dt
     physics.gravity, parameters.dt = (0.0, 0.0, 0.0), NO_TIME
     physics.step()
+    for handle in (*asleep, *kinematic):
+        bodies[handle].sleep()
+    for _ in asleep:
+        physics.step()
+        active = set(physics.islands.active_dynamic_set())
+        caught = [handle for handle in asleep if handle in active and bodies[handle].is_sleeping]
+        for handle in caught:
+            bodies[handle].wake_up(True)
+        if not caught:
+            break
     physics.gravity, parameters.dt = gravity, step
     for handle, (linear, angular) in velocities.items():
         bodies[handle].linvel, bodies[handle].angvel = linear, angular
     for tree, speeds in trees.values():
         tree.set_generalized_velocity(speeds)
-    for handle in (*asleep, *kinematic):
-        bodies[handle].sleep()
