@@ -175,8 +175,8 @@ def put_to_sleep(
 ) -> None:  # fmt: skip
     """Put bodies to sleep. moving: the handles of all other dynamic bodies, which keep their velocities.
 
-    kinematic: handles. They sleep until they move. What touches or holds one that is awake stays awake: while the solver
-    still counts a body among the active ones, it lets it fall without its contacts.
+    kinematic: handles. They sleep until they move. What touches or holds one that is awake stays awake: while the
+    solver still counts a sleeping body among the active ones, it lets it fall without its contacts.
     """
     if not asleep:
         return
