@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
 import bpy
@@ -179,12 +180,21 @@ def _put_usd(
 def _remove_made(by_index: dict[int, Any], beside: keep.Beside) -> None:
     """Remove the Empties of nodes that stand for no object: colliders and ends of joints, which the model holds."""
     # Children first, which the order of indices does not give: a node that removes a scale comes after its child.
-    extra = by_index.keys() - beside.nodes.values()
-    for index in sorted((one for one in extra if one >= beside.made), key=lambda one: -len(_above(by_index[one]))):
+    extra = [index for index in by_index.keys() - beside.nodes.values() if index >= beside.made]
+    if not extra:
+        return
+    everything: Any = bpy.data.objects
+    # Blender looks for the children of an object among all objects, and for its users when it is removed alone.
+    below = Counter(obj.parent for obj in everything if obj.parent is not None)
+    removed = []
+    for index in sorted(extra, key=lambda one: -len(_above(by_index[one]))):
         obj = by_index[index]
-        if obj.type == "EMPTY" and not obj.children:
+        if obj.type == "EMPTY" and not below[obj]:
+            if obj.parent is not None:
+                below[obj.parent] -= 1
+            removed.append(obj)
             del by_index[index]
-            bpy.data.objects.remove(obj)
+    bpy.data.batch_remove(removed)
 
 
 def _above(obj: Object) -> list[Any]:
