@@ -331,7 +331,7 @@ def test_triangles_of_what_becomes_dynamic():
     outcome = tagged("DYNAMIC", ring, own)
     assert colliders(ring) == [("MESH", "convexDecomposition")]
     assert colliders(own) == [("MESH", "convexHull")]
-    assert any("'Torus', 'Own'" in note and "approximation" in note for note in outcome.notes)
+    assert any("'Torus', 'Own'" in note and "Collides As" in note for note in outcome.notes)
     # What can move is left as the author has it.
     own.usdphys.colliders[0].approximation = "boundingSphere"
     assert not tagged("DYNAMIC", own).notes

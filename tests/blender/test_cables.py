@@ -12,6 +12,7 @@ from pxr import Usd, UsdGeom
 from usdphys_ext.usdphys_addon import formats
 from usdphys_ext.usdphys_addon.bridge import scene_read
 from usdphys_ext.usdphys_addon.core import deformables, summary
+from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.exchange import usd_import
 from usdphys_ext.usdphys_addon.usd import read
 
@@ -142,6 +143,10 @@ def test_what_cannot_be_a_cable_is_named(tmp_path: Path) -> None:
 def test_a_cable_that_has_no_spline_is_named_and_the_rest_is_written(suffix: str, tmp_path: Path) -> None:
     cable().data.splines.clear()
     scenes.make_body(scenes.solid("Box"))
+    if bpy.app.version < (5, 2, 0):
+        with pytest.raises(InputError, match="crashes when it exports 'Hose', which has no points"):
+            write(tmp_path / f"out.{suffix}")
+        return
     assert "CableNotALine" in write(tmp_path / f"out.{suffix}")
     assert summary.counts(read.read_stage(Usd.Stage.Open(str(tmp_path / f"out.{suffix}"))))["bodies"] == 1
 

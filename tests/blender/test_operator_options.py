@@ -288,7 +288,7 @@ def test_the_mass_of_a_body_that_is_not_shown_is_refused_by_its_name():
     hidden = scenes.solid("Hidden")
     select(hidden)
     hidden.hide_viewport = True
-    with pytest.raises(RuntimeError, match="'Hidden': Only a rigid body has a mass"):
+    with pytest.raises(RuntimeError, match="'Hidden': The object is hidden"):
         bpy.ops.usdphys.author_computed(field="mass")
 
 
