@@ -4,12 +4,22 @@
 from __future__ import annotations
 
 import importlib
+import os
+from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .author import METERS, File, Units
+
+Case = TypeVar("Case")
+
+
+def each_of(cases: Sequence[Case], step: int) -> Sequence[Case]:
+    """Every so many of long cases that are alike; with EVERY_TEST, all."""
+    return cases if os.environ.get("EVERY_TEST") else cases[::step]
 
 
 def require_pxr():

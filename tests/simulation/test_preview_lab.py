@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from usdphys_ext.usdphys_addon.simulation.engine import PREVIEW
 
+from .helpers import each_of
 from .lab_files import FILES, disagreements
 
 
@@ -43,7 +44,7 @@ def test_the_preview_agrees_with_the_answers_of_others(file: Path, tmp_path: Pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("file", cases_of_mujoco())
+@pytest.mark.parametrize("file", each_of(cases_of_mujoco(), 2))
 def test_mujoco_agrees_with_the_answers_of_others(file: Path, tmp_path: Path) -> None:
     pytest.importorskip("mujoco")
     assert disagreements(file, tmp_path, "mujoco") == []
