@@ -70,6 +70,15 @@ def tiles(file: File, kind: str, height: float = 0.0, first: int = 0, last: int 
 KINDS = ["boxes", "meshes", "one mesh", "wedges", "hexagons", "plates"]
 
 
+def slid(file: File) -> tuple[Vector, float]:
+    """(where a body is after two seconds, how high it was at most), m."""
+    world, highest = world_of(file, time_step=1 / 30), 0.0
+    for _ in range(60):
+        world.step()
+        highest = max(highest, float(place(world, "Body")[2]))
+    return place(world, "Body").tolist(), highest
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("heading", [0.0, 27.0])
 @pytest.mark.parametrize("shape", ["Cube", "Cylinder"])
@@ -81,11 +90,7 @@ def test_what_slides_goes_as_far_as_friction_lets_it(shape: str, heading: float,
     size = (0.3, 0.3, 0.3) if shape == "Cube" else (0.15, 0.3)
     file.add(file.body("Body", (0, 0.1, 0.15), turn, shape=shape, size=size, velocity=(4, 0, 0),
                        material=f"{W}/Wood"))  # fmt: skip
-    world, highest = world_of(file, time_step=1 / 30), 0.0
-    for _ in range(60):
-        world.step()
-        highest = max(highest, float(place(world, "Body")[2]))
-    x, y, _ = place(world, "Body")
+    (x, y, _), highest = slid(file)
     assert math.hypot(x, y - 0.1) == pytest.approx(4.0**2 / (2 * 0.3 * G), rel=0.02)
     assert highest < 0.153
 
@@ -112,11 +117,7 @@ def test_the_parts_of_a_body_that_moves_are_one_floor_too(
     speed, spin = (2.0, (0, 2.0 / 0.15, 0)) if shape == "Sphere" else (4.0, None)
     file.add(file.body("Body", (0, 0.1, 0.15), turn, shape=shape, size=size, velocity=(speed, 0, 0), spin=spin,
                        material=f"{W}/Wood"))  # fmt: skip
-    world, highest = world_of(file, time_step=1 / 30), 0.0
-    for _ in range(60):
-        world.step()
-        highest = max(highest, float(place(world, "Body")[2]))
-    x, y, _ = place(world, "Body")
+    (x, y, _), highest = slid(file)
     way = 2.0 * speed if spin else speed**2 / (2 * 0.3 * G)
     assert math.hypot(x, y - 0.1) == pytest.approx(way, rel=0.02)
     assert highest < 0.153

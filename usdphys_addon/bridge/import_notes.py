@@ -28,6 +28,7 @@ _IDLE = frozenset({"name", "name_full", "users", "tag", "is_evaluated", "session
 
 #: Start of a line of a note with the digests of the name of a node, of the place of its image and of the content.
 _IMAGE = "image "
+#: Bytes of an image that are looked at.
 _MOST_READ = 1 << 26
 #: Parts of a mesh that have a digest each in a note.
 MESH_PARTS = ("points", "faces", "face_materials", "texture_coordinates", "colors", "shading", "attributes")

@@ -289,8 +289,7 @@ FINER = (4, 16)
 def _with_finer_steps(
     wish: Wish, subject: Subject, wrong: list[tuple[joints.Probe, joints.Outcome]], budget: Budget
 ) -> list[tuple[joints.Probe, joints.Outcome]]:
-    """The outcomes, with the rate of steps by which they are right, where one is: then nothing is lost. All are of one
-    engine."""
+    """The outcomes, all of one engine, with the rate of steps by which one is right; that one loses nothing."""
     rates: dict[tuple[str, str], int] = {}
     for rate in FINER:
         chosen: dict[str, list[joints.Probe]] = {}

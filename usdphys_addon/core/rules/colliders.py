@@ -258,11 +258,11 @@ def points_without_widths(facts: Facts) -> Iterator[Finding]:
 def approximation_without_collider(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.all(usd_physics.MeshCollisionAPI):
         if usd_physics.CollisionAPI.usd_name not in prim.schemas:
-            yield Finding(prim, f"{prim.display} has Collides As (physics:approximation), but is not a collider.")
+            yield Finding(prim, f"{prim.display} sets Collides As (physics:approximation), but is not a collider.")
 
 
 @rule("MeshCollisionOnNonMesh")
 def approximation_of_non_mesh(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.all(usd_physics.MeshCollisionAPI):
         if prim.type_name != "Mesh":
-            yield Finding(prim, f"{prim.display} has Collides As (physics:approximation), but is a {kind(prim)}.")
+            yield Finding(prim, f"{prim.display} sets Collides As (physics:approximation), but is a {kind(prim)}.")

@@ -36,7 +36,7 @@ from rapier3d import ActiveHooks, PhysicsHooks, PhysicsWorld
 from ..vendor_settings import Surface
 from ..weights import Weight
 from .constraints import Constraint, matrix_of
-from .impacts import Touch, corners_of, middle_of, pushes
+from .impacts import Corners, Touch, middle_of, pushes
 from .ledges import Ledges, Rider
 
 #: m/s: a contact that slides more slowly is at rest.
@@ -61,9 +61,8 @@ HELD = 0.01
 #: Relative to the speed of an impact with restitution: speed of the points round the normal, from which friction brakes
 #: them apart.
 SPINNING = 0.2
-#: Relative to the size of a body: how far it may come into another one before its impact is seen. Relative to its
-#: height: how level the corners of a face are.
-SHALLOW, LEVEL = 0.3, 0.002
+#: Relative to the size of a body: how far it may come into another one before its impact is seen.
+SHALLOW = 0.3
 #: Cosine from which two normals are one.
 ALIKE = 0.999
 #: A contact is an impact that comes faster than gravity makes a body in so many steps.
@@ -168,8 +167,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         #: Inverse inertia by path, and of which weight it is.
         self._inverses: dict[str, tuple[Weight, Any]] = {}
         self._shapes: dict[tuple[Any, Callable[[Any], bool]], bool] = {}
-        #: By the handle of a collider, `corners_of` its shape; by that of a body, whether it has several colliders.
-        self._cornered: dict[Any, Any] = {}
+        self._corners = Corners()
+        #: By the handle of a body, whether it has several colliders.
         self._parted: dict[Any, bool] = {}
         #: Bodies all of which lands on something static in this step of the solver, with the normal there.
         self._landed: dict[Any, _Vector] = {}
@@ -506,7 +505,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         """
         sign = 1.0 if is_first else -1.0
         down = sign * np.array(normal)
-        corners = self._level_corners(ctx, body, down)
+        corners = self._corners.lowest(ctx, body, down)
         if corners is None:
             return []
         self._landed[body] = normal
@@ -529,24 +528,10 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         """Whether one of the bodies of a contact comes with a face."""
         for body, sign in ((ctx.rigid_body1, 1.0), (ctx.rigid_body2, -1.0)):
             if body is not None and not self._is_static(body):
-                corners = self._level_corners(ctx, body, sign * np.array(normal))
+                corners = self._corners.lowest(ctx, body, sign * np.array(normal))
                 if corners is not None and len(corners) > 2:
                     return True
         return False
-
-    def _level_corners(self, ctx: Any, body: Any, down: Any) -> Any:
-        """The lowest corners (n, 3), m, of a body, in the world; None where a part of it has none."""
-        everything = []
-        for handle in ctx.bodies[body].colliders:
-            if handle not in self._cornered:
-                self._cornered[handle] = corners_of(ctx.colliders[handle].shape)
-            if self._cornered[handle] is None:
-                return None
-            pose = matrix_of(ctx.colliders[handle].position)
-            everything.append(self._cornered[handle] @ pose[:3, :3].T + pose[:3, 3])
-        corners = np.concatenate(everything)
-        heights = corners @ down
-        return corners[heights > heights.max() - LEVEL * np.ptp(heights)]
 
     def _approach(self, one: _Side, other: _Side, touch: Touch, normal: _Vector) -> float:
         """Speed, m/s, with which two bodies approach each other at a point."""

@@ -14,6 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .constraints import matrix_of
+
+#: Relative to the height of a body: how level the corners of a face are.
+LEVEL = 0.002
 #: Sweeps over the points, at most, and the change, relative to the largest push, from which there is no other one.
 SWEEPS, EXACT = 50, 1e-4
 
@@ -25,6 +29,30 @@ class Touch(NamedTuple):
     point2: tuple[float, float, float]
     dist: float
     is_new: bool
+
+
+class Corners:
+    """The corners of the bodies of one world of the solver, by which they land."""
+
+    def __init__(self) -> None:
+        #: By the handle of a collider, `corners_of` its shape.
+        self._known: dict[Any, NDArray[np.float64] | None] = {}
+
+    def lowest(self, ctx: Any, body: Any, down: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """The lowest corners (n, 3), m, of a body, in the world; None where a part of it has none. down: (3,)."""
+        everything = []
+        for handle in ctx.bodies[body].colliders:
+            if handle not in self._known:
+                self._known[handle] = corners_of(ctx.colliders[handle].shape)
+            own = self._known[handle]
+            if own is None:
+                return None
+            pose = matrix_of(ctx.colliders[handle].position)
+            everything.append(own @ pose[:3, :3].T + pose[:3, 3])
+        corners = np.concatenate(everything)
+        heights = corners @ down
+        lowest: NDArray[np.float64] = corners[heights > heights.max() - LEVEL * np.ptp(heights)]
+        return lowest
 
 
 def pushes(

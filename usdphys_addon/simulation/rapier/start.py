@@ -195,6 +195,7 @@ def put_to_sleep(
     physics.step()
     for handle in (*asleep, *kinematic):
         bodies[handle].sleep()
+    # Each round wakes one at least, and what that one touches is found in the next round.
     for _ in asleep:
         physics.step()
         active = set(physics.islands.active_dynamic_set())
