@@ -102,6 +102,12 @@ bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 bpy.ops.wm.usd_import(filepath=sys.argv[1])
 os._exit(0)
 """
+_NATIVE_IMPORT_GLB = """
+import bpy
+bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+bpy.ops.import_scene.gltf(filepath=sys.argv[1])
+os._exit(0)
+"""
 _LEAKS = """
 import bench, bench_export
 import bpy
@@ -228,11 +234,14 @@ _STEPS = {
     "physics_layer": "convert {at}_edited.blend {at}_physics.usda --physics-layer",
     "units": "convert {at}_edited.blend {at}_units.usda --meters-per-unit 0.01",
     "diff": "diff {at}.usdc {at}_merge.usda", "native": "", "native_edited": "", "native_import": "",
+    "native_import_glb": "",
 }  # fmt: skip
 
 
 #: What Blender itself does within a step.
-_NATIVE_OF = {"to_usdc": "native", "composed": "native_edited", "import": "native_import"}
+_NATIVE_OF = {
+    "to_usdc": "native", "composed": "native_edited", "import": "native_import", "import_glb": "native_import_glb",
+}  # fmt: skip
 
 
 def measure_growth(folder: Path, few: int, many: int, only: list[str]) -> bench.Rows:
@@ -244,6 +253,7 @@ def measure_growth(folder: Path, few: int, many: int, only: list[str]) -> bench.
         scripts = {
             "edit": (_EDIT, f"{at}_imported.blend", f"{at}_edited.blend"),
             "native": (_NATIVE, f"{at}.blend", f"{at}_native.usdc"), "native_import": (_NATIVE_IMPORT, f"{at}.usdc"),
+            "native_import_glb": (_NATIVE_IMPORT_GLB, f"{at}.glb"),
             "native_edited": (_NATIVE, f"{at}_edited.blend", f"{at}_native_edited.usdc"),
         }  # fmt: skip
         for name, line in _STEPS.items():

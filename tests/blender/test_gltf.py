@@ -366,6 +366,31 @@ def test_physics_material_comes_back_on_the_material_of_the_picture(tmp_path):
         assert bpy.data.materials["Rubber"].usdphys.physics_material.static_friction == 0.25
 
 
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_a_node_that_only_ends_a_joint_becomes_an_object_where_nothing_else_says_it(tmp_path, monkeypatch, is_changed):
+    """Blender removes objects slowly where there are many."""
+    hinge("Hinge", cube("Base"), cube("Arm", (3, 0, 0)), (1.5, 0, 0))
+    document, _ = exported(tmp_path / "door.glb")
+    ends = keep.ends_of_joints(document)
+    assert len(ends) == 1 and not {document.node_name(one) for one in ends} & {"Base", "Arm", "Hinge"}
+    if is_changed:
+        physics(document, "Arm")["motion"]["mass"] = 7
+        document.save(tmp_path / "door.glb")
+    gltf_import.require_blenders_gltf()
+    from io_scene_gltf2.blender.imp import node
+
+    made, create = [], node.BlenderNode.create_object
+    monkeypatch.setattr(
+        node.BlenderNode, "create_object", staticmethod(lambda gltf, one: made.append(one) or create(gltf, one))
+    )
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    result = gltf_import.import_gltf(tmp_path / "door.glb")
+    assert (ends <= set(made)) == is_changed
+    assert result.counts["joints"] == 1
+    joint = next(obj for obj in bpy.data.objects if obj.usdphys.joint.is_applied).usdphys.joint
+    assert {joint.body0.name, joint.body1.name} == {"Base", "Arm"}
+
+
 def test_file_that_another_program_has_changed_is_read_from_its_extensions(tmp_path):
     arm = cube("Arm", (3, 0, 0))
     arm.usdphys.mass.is_applied, arm.usdphys.mass.mass = True, 5

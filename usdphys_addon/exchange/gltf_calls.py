@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from types import FrameType, ModuleType
@@ -129,10 +129,11 @@ def _guarded(hook: Callable[..., None]) -> Callable[..., None]:
 class ImportExtension:
     """Hooks on Blender's glTF import: the physics is read from the file once all objects are there."""
 
-    def __init__(self, put: Callable[[Any, Any], GltfResult | None], prepare: Callable[[Any], None]) -> None:
+    def __init__(self, put: Callable[[Any, Any], GltfResult | None], prepare: Callable[[Any], Container[int]]) -> None:
         """put: gives the objects of an importer (first) in a scene (second) their physics.
 
-        prepare: changes what the importer (its argument) has read, before it makes objects.
+        prepare: changes what the importer (its argument) has read, before it makes objects; returns indices of nodes
+        without children that need none.
         """
         from io_scene_gltf2.io.com.gltf2_io_extensions import Extension  # type: ignore[import-not-found]
 
@@ -143,18 +144,27 @@ class ImportExtension:
         self.is_critical = False
         self.error: Exception | None = None
         self.put, self.prepare = put, prepare
+        self.unmade: Container[int] = ()
         # Blender reads the file right after this.
         rest_collector()
 
     def gather_import_gltf_before_hook(self, gltf: Any) -> None:
-        self.error = None
+        self.error, self.unmade = None, ()
         # The second of several files.
         rest_collector()
         self._prepare(gltf)
 
     @_guarded
     def _prepare(self, gltf: Any) -> None:
-        self.prepare(gltf)
+        self.unmade = self.prepare(gltf)
+
+    def gather_import_node_before_hook(self, vnode: Any, _node: Any, gltf: Any) -> None:
+        """The importer makes the children of a node after it."""
+        if self.unmade and (unmade := [child for child in vnode.children if child in self.unmade]):
+            vnode.children = [child for child in vnode.children if child not in self.unmade]
+            for child in unmade:
+                # As the root that the importer puts above all: it is made into nothing, and is not selected.
+                gltf.vnodes[child].type, gltf.vnodes[child].blender_object = type(vnode).DummyRoot, None
 
     def gather_import_scene_after_nodes_hook(self, _gltf_scene: Any, scene: Scene, gltf: Any) -> None:
         self._put(gltf, scene)

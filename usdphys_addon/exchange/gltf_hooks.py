@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from functools import partial
 from typing import Any
 
@@ -21,9 +22,8 @@ def _put(gltf: Any, scene: Scene) -> gltf_import.GltfImport | None:
     return gltf_import.put_physics(gltf, scene) if _settings().is_imported else None
 
 
-def _prepare(gltf: Any) -> None:
-    if _settings().is_imported:
-        gltf_import.prepare(gltf)
+def _prepare(gltf: Any) -> Container[int]:
+    return gltf_import.prepare(gltf) if _settings().is_imported else ()
 
 
 def _make_job() -> gltf_export.GltfExport | None:

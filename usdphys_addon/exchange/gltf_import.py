@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Container
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -103,9 +105,14 @@ def require_blenders_gltf() -> None:
         raise InputError("Blender's own glTF add-on cannot be enabled; it reads and writes the geometry.")
 
 
-def prepare(gltf: Any) -> None:
-    """Change what an importer has read so that each node with physics becomes an object at its place."""
+def prepare(gltf: Any) -> Container[int]:
+    """Change what an importer has read so that each node with physics becomes an object at its place.
+
+    Returns indices of nodes that need no object.
+    """
+    unmade = keep.ends_of_joints(document_of(gltf.data, Path(gltf.filename), lambda _: None))
     part_lenses(gltf.data)
+    return unmade
 
 
 def put_physics(gltf: Any, scene: Scene) -> GltfImport | None:
@@ -190,7 +197,8 @@ def _put_kept(
 ) -> GltfImport:  # fmt: skip
     """Put the model on the objects that was kept when the file was written."""
     by_index = {index: found.objects[path] for index, path in reading.paths.items() if path in found.objects}
-    by_index |= {index: gltf.vnodes[index].blender_object for index in reading.copies}
+    copies = {index: gltf.vnodes[index].blender_object for index in reading.copies}
+    by_index |= {index: obj for index, obj in copies.items() if obj is not None}
     before = list(by_index)
     try:
         written = gltf_memory.put_kept(kept, scene, by_index, meters, kept.model.source)
@@ -202,7 +210,7 @@ def _put_kept(
         there = {index: obj for index, obj in by_index.items() if _is_there(obj)}
         for index, obj in there.items():
             gltf.vnodes[index].blender_object = obj
-        _forget(gltf, [index for index in before if index not in there])
+        _forget(gltf, {index for index in before if index not in there})
     result.issues.clear()
     result.counts = dict(written.counts)
     _report_missing(result, written.missing)
@@ -260,6 +268,7 @@ def _make_meshes(reading: gltf_read.GltfReading, found: ImportedIDs, gltf: Any, 
     """Make objects for collider meshes that no visible node has: Blender does not import them."""
     known: dict[int, Any] = {}
     indices = {path: index for index, path in reading.paths.items()}
+    meshes = Counter(paths.parent_of(path) for path, prim in reading.model.prims.items() if prim.type_name == "Mesh")
     for path, prim in reading.model.prims.items():
         if prim.type_name != "Mesh" or path in reading.own_mesh or prim.mesh is None:
             continue
@@ -271,8 +280,8 @@ def _make_meshes(reading: gltf_read.GltfReading, found: ImportedIDs, gltf: Any, 
         if id(mesh) not in known:
             known[id(mesh)] = _new_mesh(prim, mesh, meters)
         data = known[id(mesh)]
-        if above.type == "EMPTY" and above.instance_type == "NONE" and _is_free(reading, node, path):
-            # The Empty becomes the collider, so that an export has the same nodes.
+        if above.type == "EMPTY" and above.instance_type == "NONE" and meshes[node] == 1:
+            # The Empty of one collider alone becomes it, so that an export has the same nodes.
             obj = with_data(above, data)
             found.objects[node] = obj
             gltf.vnodes[indices[node]].blender_object = obj
@@ -287,14 +296,6 @@ def _make_meshes(reading: gltf_read.GltfReading, found: ImportedIDs, gltf: Any, 
         obj.display_type = "WIRE"
 
 
-def _is_free(reading: gltf_read.GltfReading, node: str, path: str) -> bool:
-    """True if a node has no other mesh collider."""
-    return not any(
-        other != path and prim.type_name == "Mesh" and paths.parent_of(other) == node
-        for other, prim in reading.model.prims.items()
-    )
-
-
 def _new_mesh(prim: Prim, mesh: Mesh, meters: float) -> Any:
     data = bpy.data.meshes.new(prim.name)
     points = np.asarray(mesh.points / meters, float)
@@ -304,16 +305,15 @@ def _new_mesh(prim: Prim, mesh: Mesh, meters: float) -> Any:
 
 def _remove_sources(gltf: Any, reading: gltf_read.GltfReading) -> None:
     """Remove objects of nodes outside the scene that only hold the mesh of a collider."""
-    removed = []
-    for index in reading.sources:
-        todo = [index]
-        while todo:
-            one = todo.pop()
-            obj = getattr(gltf.vnodes.get(one), "blender_object", None)
-            if obj is not None:
-                bpy.data.objects.remove(obj)
-                removed.append(one)
-            todo += reading.document.nodes[one].get("children", [])
+    removed = {}
+    todo = list(reading.sources)
+    while todo:
+        one = todo.pop()
+        obj = getattr(gltf.vnodes.get(one), "blender_object", None)
+        if obj is not None:
+            removed[one] = obj
+        todo += reading.document.nodes[one].get("children", [])
+    bpy.data.batch_remove({*removed.values()})
     _forget(gltf, removed)
 
 
@@ -325,7 +325,7 @@ def _is_there(obj: Object) -> bool:
         return False
 
 
-def _forget(gltf: Any, removed: list[int]) -> None:
+def _forget(gltf: Any, removed: Collection[int]) -> None:
     """Let the nodes of removed objects stand for another one: the importer selects the object of each node."""
     if not removed:
         return

@@ -199,19 +199,44 @@ class Kept:
     copies: dict[str, str] = field(default_factory=dict)
 
 
+_DAMAGED = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError)
+
+
 def take(document: Document) -> tuple[Kept | None, bool]:
     """(the kept model if it is still that of the file, True if there is one that is not)."""
-    extras = document.json.get("extras")
-    kept_extras = extras.get(names.EXTRAS) if isinstance(extras, dict) else None
-    version = kept_extras.get("version") if isinstance(kept_extras, dict) else None
-    if not isinstance(kept_extras, dict) or type(version) is not int or not 1 <= version <= _VERSION:
+    kept_extras = _extras(document)
+    if not kept_extras:
         return None, False
     try:
-        if kept_extras.get("digest") != digest(document, version):
+        if kept_extras.get("digest") != digest(document, kept_extras["version"]):
             return None, True
         return _kept(document, kept_extras), False
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError):
+    except _DAMAGED:
         return None, True
+
+
+def _extras(document: Document) -> dict[str, Any]:
+    """What a version that is known here has kept; empty if there is nothing."""
+    extras = document.json.get("extras")
+    found = extras.get(names.EXTRAS) if isinstance(extras, dict) else None
+    version = found.get("version") if isinstance(found, dict) else None
+    return found if isinstance(found, dict) and type(version) is int and 1 <= version <= _VERSION else {}
+
+
+def ends_of_joints(document: Document) -> frozenset[int]:
+    """Indices of nodes that only say where a joint is on its other body, if the kept model says it, too.
+
+    They stand for no object, and nothing is at or below them.
+    """
+    kept_extras = _extras(document)
+    try:
+        made = range(kept_extras["made"], len(document.nodes)) if kept_extras else ()
+        keys = ("children", "extensions", "mesh", "camera", "skin")
+        full = {i for key in keys for i, value in enumerate(document.column(key)) if value not in (None, [], {})}
+        ends = frozenset(made).difference(full, kept_extras.get("nodes", {}).values())
+        return ends if ends and kept_extras.get("digest") == digest(document, kept_extras["version"]) else frozenset()
+    except _DAMAGED:
+        return frozenset()
 
 
 class _Kind:
