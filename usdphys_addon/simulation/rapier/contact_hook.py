@@ -35,6 +35,7 @@ from rapier3d import ActiveHooks, PhysicsHooks, PhysicsWorld
 
 from ..vendor_settings import Surface
 from ..weights import Weight
+from . import meetings
 from .constraints import Constraint, matrix_of
 from .impacts import SLOW_FALLS, Impacts
 from .ledges import Ledges, Rider
@@ -141,6 +142,10 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         #: By the handle of a body, whether it has several colliders.
         self._parted: dict[Any, bool] = {}
         self._impacts = Impacts(self.ledges)
+        #: Handles of bodies on joints, or with axes that are locked.
+        self.bound: set[Any] = set()
+        #: Points of this step of the solver at which other bodies bounce.
+        self._met: list[meetings.Point] = []
 
     def attach(self, physics: PhysicsWorld) -> None:
         """Mark the colliders, and have the solver call this."""
@@ -173,12 +178,19 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
     def begin(self, physics: PhysicsWorld) -> None:
         """Before each step of the solver: what is known of bodies is of the last one."""
         self._sides.clear()
+        self._met.clear()
         if self._sliding:
             parameters = physics.integration_parameters
             self._gravity = physics.gravity.to_tuple()
             self._up = -np.array(self._gravity) / max(math.hypot(*self._gravity), 1e-12)
             self._step = parameters.dt
             self._impacts.begin(self._gravity, self._step, self._step / parameters.num_solver_iterations)
+
+    def end(self, physics: PhysicsWorld) -> None:
+        """After each step of the solver."""
+        if len(self._met):
+            slow = SLOW_FALLS * math.hypot(*self._gravity) * self._step
+            meetings.settle(physics, self._met, self._step, slow)
 
     def modify_solver_contacts(self, ctx: Any) -> None:
         """Give each contact the velocity of the surface there, and the friction of a body at rest."""
@@ -409,6 +421,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             )  # fmt: skip
         if lost:
             ctx.friction *= 1.0 + lost / len(contacts)
+        if ctx.restitution > 0.0 and self.bound.isdisjoint((ctx.rigid_body1, ctx.rigid_body2)):
+            self._met += meetings.noted(ctx, contacts, one, other, normal)
 
     def _side(self, ctx: Any, body: Any) -> Side | None:
         """None for a body in reduced coordinates."""
