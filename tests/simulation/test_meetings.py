@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several moving bodies that bounce off each other at once."""
+"""Bodies with several impacts at once."""
 
 from __future__ import annotations
 
+import math
 from random import Random
 
 import numpy as np
 import pytest
 
-from .author import CENTIMETERS, METERS, File, Units
+from .author import CENTIMETERS, METERS, File, Units, about
 from .helpers import made, place, row_of, run, world_of
 
 W = "/World"
@@ -94,6 +95,21 @@ def test_a_ball_bounces_off_boxes_on_the_floor_as_off_the_floor(bounce: float, m
     world = run(made(fill), (1.0 + bounce) * (2.0 / G) ** 0.5)
     assert place(world, "Ball")[2] - 0.5 * boxes - 0.1 == pytest.approx(bounce**2, abs=0.04)
     assert place(world, "Box0") == pytest.approx((0, 0, 0.25), abs=0.005)
+
+
+@pytest.mark.parametrize("bounce", [1.0, 0.7])
+@pytest.mark.parametrize("degrees", [30.0, 45.0, 60.0, 75.0])
+def test_a_ball_comes_straight_out_of_a_groove_with_its_restitution(degrees: float, bounce: float) -> None:
+    """Out of one whose sides are 60 degrees from the vertical it came aside, with a third more energy."""
+    file = in_space(bounce)
+    across, up = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    for name, sign in (("Left", 1.0), ("Right", -1.0)):
+        file.add(file.body(name, (-0.5 * sign * across, 0, -0.5 * up), about("Y", sign * (90.0 - degrees)),
+                           size=(4, 4, 1), dynamic=False, material=f"{W}/Steel"))  # fmt: skip
+    file.add(file.body("Ball", (0, 0, 0.1 / up + 0.5), shape="Sphere", size=(0.1,), velocity=(0, 0, -2),
+                       material=f"{W}/Steel"))  # fmt: skip
+    world = run(world_of(file), 0.4)
+    assert speeds(world, "Ball")[0] == pytest.approx((0, 0, 2.0 * bounce), abs=0.01)
 
 
 def test_a_heap_that_bounces_gains_no_energy() -> None:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several moving bodies that meet in one step of the solver: a ball between two others, or one that falls on a box on
-the floor.
+"""Several impacts in one step of the solver: of a ball between two others, of one that falls on a box on the floor, or
+into a groove.
 
 The solver lets one contact after the other rebound, once, as if nothing else were there: what the first one has got,
 the second one takes away. Of a ball between two that come from both sides half of the energy is lost, and a ball that
-falls on a box as heavy as itself comes up to a quarter of its height. So these impacts are gone through again, in the
-order in which they come, until nothing approaches; and the bodies get the speeds that the contacts have then.
+falls on a box as heavy as itself comes up to a quarter of its height; one in a groove gets a third more. So these
+impacts are gone through again, in the order in which they come, until nothing approaches; and the bodies get the
+speeds that the contacts have then.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from rapier3d import PhysicsWorld
 
 from .constraints import matrix_of
-from .impacts import EXACT, pushes
+from .impacts import ALIKE, EXACT, pushes
 from .sides import STILL, Side, Vector, cross, dot, minus, speed_at
 
 #: Points of contacts that are gone through together, and impacts between them, at most.
@@ -53,6 +54,11 @@ class Point(NamedTuple):
         return dot(minus(speed_at(one, own), speed_at(other, its)), self.normal)
 
     @property
+    def contact(self) -> tuple[Any, ...]:
+        """Of all points of a contact the same."""
+        return *self.bodies, self.normal
+
+    @property
     def movers(self) -> list[Any]:
         """Handles of the bodies that yield."""
         return [body for body, side in zip(self.bodies, self.sides, strict=True) if side.yields]
@@ -68,22 +74,28 @@ def noted(ctx: Any, contacts: Any, one: Side, other: Side, normal: Vector) -> It
 
 
 def settle(physics: PhysicsWorld, points: Sequence[Point], seconds: float, slow: float) -> None:
-    """Give bodies that met each other the speeds after all their impacts.
+    """Give bodies with several impacts the speeds after all of them.
 
     points: at which bodies bounce. seconds: of the step that was made. slow: m/s, of approaches that are no impacts.
     """
     for group in _groups(points):
-        if len(group) > MOST_POINTS or not any(_is_blow(point, seconds, slow) for point in group):
+        if len(group) > MOST_POINTS or not _has_several(group, seconds, slow):
             continue
         group += _supports(physics, group, slow)
         if 1 < len(group) <= MOST_POINTS:
             _Meeting(group).settle(physics.rigid_bodies, seconds)
 
 
-def _is_blow(point: Point, seconds: float, slow: float) -> bool:
-    """Whether a body hits another one that yields, too, within so many seconds."""
-    approach = point.approach
-    return len(point.movers) == 2 and approach > slow and approach * seconds >= point.gap
+def _has_several(group: Sequence[Point], seconds: float, slow: float) -> bool:
+    """Whether a body hits another one that yields, too, within so many seconds, or what is static in two directions."""
+    normal = None
+    for point in group:
+        approach = point.approach
+        if approach > slow and approach * seconds >= point.gap:
+            normal = normal or point.normal
+            if len(point.movers) == 2 or abs(dot(normal, point.normal)) < ALIKE:
+                return True
+    return False
 
 
 def _groups(points: Sequence[Point]) -> Iterator[list[Point]]:
@@ -182,7 +194,7 @@ class _Meeting:
         supports = np.array([point.restitution is None for point in self._points])
         yields = self._towards @ self._yields @ self._towards.T
         least, left = EXACT * max(float(approaches.max()), 0.0), seconds
-        met = {frozenset(point.bodies) for point in self._points if point.restitution is None}
+        met = {point.contact for point in self._points if point.restitution is None}
         for _ in range(MOST_IMPACTS):
             comes = (approaches > least) & ~supports
             times = np.where(comes, gaps / np.where(comes, approaches, 1.0), np.inf)
@@ -195,7 +207,7 @@ class _Meeting:
             rebounds = restitutions[hit] * np.maximum(speeds, 0.0)
             given = pushes(speeds.tolist(), yields[np.ix_(hit, hit)].tolist(), rebounds.tolist())
             approaches -= yields[:, hit] @ given
-            met |= {frozenset(self._points[number].bodies) for number in hit.tolist()}
+            met |= {self._points[number].contact for number in hit.tolist()}
         return approaches if len(met) > 1 else None
 
     def _energy(self, speeds: _Floats) -> float:
