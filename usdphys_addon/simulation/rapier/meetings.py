@@ -126,15 +126,23 @@ def _supports(physics: PhysicsWorld, group: Sequence[Point], slow: float) -> Ite
                 other = physics.colliders[pair.collider2 if is_first else pair.collider1].parent
                 if frozenset((body, other)) in known or other in movers or not _stands(physics, other, slow):
                     continue
-                pose = matrix_of(physics.colliders[pair.collider1].position)
-                for manifold in pair.manifolds:
-                    x, y, z = manifold.data.normal.to_tuple()
-                    normal = (x, y, z) if is_first else (-x, -y, -z)
-                    for each in manifold.points:
-                        if each.impulse > 0.0:
-                            i, j, k = (pose[:3, :3] @ each.local_p1.to_tuple() + pose[:3, 3]).tolist()
-                            arm = minus((i, j, k), side.middle)
-                            yield Point((body, other), (side, STILL), (arm, (0.0, 0.0, 0.0)), normal, 0.0, None)
+                for arm, normal in _pushes_of(physics, pair, is_first, side.middle):
+                    yield Point((body, other), (side, STILL), (arm, (0.0, 0.0, 0.0)), normal, 0.0, None)
+
+
+def _pushes_of(physics: PhysicsWorld, pair: Any, is_first: bool, middle: Vector) -> Iterator[tuple[Vector, Vector]]:
+    """Arms, m, from the middle of a body and normals away from it at which a pair of colliders has pushed.
+
+    is_first: the first collider is that of the body.
+    """
+    pose = matrix_of(physics.colliders[pair.collider1].position)
+    for manifold in pair.manifolds:
+        x, y, z = manifold.data.normal.to_tuple()
+        normal = (x, y, z) if is_first else (-x, -y, -z)
+        for each in manifold.points:
+            if each.impulse > 0.0:
+                i, j, k = (pose[:3, :3] @ each.local_p1.to_tuple() + pose[:3, 3]).tolist()
+                yield minus((i, j, k), middle), normal
 
 
 def _stands(physics: PhysicsWorld, body: Any, slow: float) -> bool:
