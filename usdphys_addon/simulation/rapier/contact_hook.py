@@ -35,15 +35,17 @@ from rapier3d import ActiveHooks, PhysicsHooks, PhysicsWorld
 
 from ..vendor_settings import Surface
 from ..weights import Weight
+from . import meetings
 from .constraints import Constraint, matrix_of
-from .impacts import Corners, Touch, middle_of, pushes
+from .impacts import SLOW_FALLS, Impacts
 from .ledges import Ledges, Rider
+from .sides import FIRM, STILL, Side, Vector, cross, dot, flat, minus, plus, yields_to
 
 #: m/s: a contact that slides more slowly is at rest.
 REST = 0.005
 #: m/s: a point of a body of 1 m slides that slips faster, of a smaller one by the root of its size. Nothing can be said
-#: of the direction of less than STILL. A body that MOVES so fast, times the same root, may begin to slide.
-SKID, STILL, MOVES = 0.02, 1e-6, 0.2
+#: of the direction of less than CREEPS. A body that MOVES so fast, times the same root, may begin to slide.
+SKID, CREEPS, MOVES = 0.02, 1e-6, 0.2
 #: 1/s: spins of which the square times a step is less go round in no time step.
 ROUND = 1e-4
 #: Part of its slip that a contact may lose in one step, in which its friction is still turned by a speed.
@@ -58,18 +60,6 @@ FACING, SLID = 0.02, 0.002
 LYING, SAME, TURNED = 0.02, 1e-5, 0.06
 #: Relative to the size of the smaller body: points of a contact that are so near to the axis of their joint are held.
 HELD = 0.01
-#: Relative to the speed of an impact with restitution: speed of the points round the normal, from which friction brakes
-#: them apart.
-SPINNING = 0.2
-#: Relative to the size of a body: how far it may come into another one before its impact is seen.
-SHALLOW = 0.3
-#: Cosine from which two normals are one.
-ALIKE = 0.999
-#: A contact is an impact that comes faster than gravity makes a body in so many steps.
-SLOW_FALLS = 4.0
-_Vector = tuple[float, float, float]
-#: How a body yields that does not.
-_FIRM = (0.0, ((0.0, 0.0, 0.0),) * 3, 0.0, math.inf)
 #: Words of PhysX for how two coefficients are combined, the strongest last.
 _MODES = ("average", "min", "multiply", "max")
 
@@ -111,24 +101,6 @@ class Roller(NamedTuple):
     sine: float = 0.0
 
 
-class _Side(NamedTuple):
-    """A body at a contact: its speeds, its centre of mass, and how it yields, 1/kg and rows of 1/(kg m2), or 0.
-
-    falls: the part of gravity that acts on it. size: m.
-    """
-
-    velocity: _Vector
-    spin: _Vector
-    middle: _Vector
-    yields: float
-    turns: tuple[_Vector, _Vector, _Vector]
-    falls: float
-    size: float
-
-
-_STILL = _Side((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), *_FIRM)
-
-
 class ContactHook(PhysicsHooks):  # type: ignore[misc]
     """Called by the solver for the contacts of marked colliders.
 
@@ -159,19 +131,21 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         #: Bodies whose contacts are looked at for how they slide and bounce.
         self._sliding: set[Any] = set(wheels)
         #: m/s2, and the direction against it; 0 without.
-        self._gravity: _Vector = (0.0, 0.0, 0.0)
+        self._gravity: Vector = (0.0, 0.0, 0.0)
         self._up = np.zeros(3)
-        #: s: the step of the solver, and the smallest part of it.
-        self._step = self._small_step = 1.0
-        self._sides: dict[Any, _Side] = {}
+        #: s: the step of the solver.
+        self._step = 1.0
+        self._sides: dict[Any, Side] = {}
         #: Inverse inertia by path, and of which weight it is.
         self._inverses: dict[str, tuple[Weight, Any]] = {}
         self._shapes: dict[tuple[Any, Callable[[Any], bool]], bool] = {}
-        self._corners = Corners()
         #: By the handle of a body, whether it has several colliders.
         self._parted: dict[Any, bool] = {}
-        #: Bodies all of which lands on something static in this step of the solver, with the normal there.
-        self._landed: dict[Any, _Vector] = {}
+        self._impacts = Impacts(self.ledges)
+        #: Handles of bodies on joints, or with axes that are locked.
+        self.bound: set[Any] = set()
+        #: Points of this step of the solver at which other bodies bounce.
+        self._met: list[meetings.Point] = []
 
     def attach(self, physics: PhysicsWorld) -> None:
         """Mark the colliders, and have the solver call this."""
@@ -204,13 +178,19 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
     def begin(self, physics: PhysicsWorld) -> None:
         """Before each step of the solver: what is known of bodies is of the last one."""
         self._sides.clear()
-        self._landed.clear()
+        self._met.clear()
         if self._sliding:
             parameters = physics.integration_parameters
             self._gravity = physics.gravity.to_tuple()
             self._up = -np.array(self._gravity) / max(math.hypot(*self._gravity), 1e-12)
             self._step = parameters.dt
-            self._small_step = parameters.dt / parameters.num_solver_iterations
+            self._impacts.begin(self._gravity, self._step, self._step / parameters.num_solver_iterations)
+
+    def end(self, physics: PhysicsWorld) -> None:
+        """After each step of the solver."""
+        if len(self._met):
+            slow = SLOW_FALLS * math.hypot(*self._gravity) * self._step
+            meetings.settle(physics, self._met, self._step, slow)
 
     def modify_solver_contacts(self, ctx: Any) -> None:
         """Give each contact the velocity of the surface there, and the friction of a body at rest."""
@@ -280,7 +260,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             contacts = ctx.solver_contacts
             for number in range(len(contacts) - 1, -1, -1):
                 point = contacts[number].point2 if is_first else contacts[number].point
-                if _dot(_minus(point.to_tuple(), middle), outside) < 0.0:
+                if dot(minus(point.to_tuple(), middle), outside) < 0.0:
                     ctx.remove_solver_contact(number)
 
     def _drop_ledges(self, ctx: Any) -> None:
@@ -331,14 +311,14 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         radius, height, sine = self.rollers[handle]
         pose = matrix_of(ctx.colliders[handle].position)
         middle, axis = pose[:3, 3].tolist(), pose[:3, 1].tolist()
-        normal: _Vector = ctx.normal.to_tuple()
+        normal: Vector = ctx.normal.to_tuple()
         if is_first:
             # That of the first body turns with it, too.
             turn = matrix_of(ctx.colliders[ctx.collider2].position)[:3, :3]
             x, y, z = (turn @ ctx.local_n2.to_tuple()).tolist()
             normal = -x, -y, -z
         sign = 1.0 if is_first else -1.0
-        lean = sign * _dot(normal, axis)
+        lean = sign * dot(normal, axis)
         if abs(lean - sine) > LYING:
             return
         ctx.normal = normal
@@ -349,12 +329,12 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             own, other = contact.point.to_tuple(), contact.point2.to_tuple()
             if not is_first:
                 own, other = other, own
-            far = _dot(_minus(own, middle), axis)
+            far = dot(minus(own, middle), axis)
             here = radius - narrows * far
             x, y, z = (at + far * along + here * part for at, along, part in zip(middle, axis, down, strict=True))
             if abs(far) > height or not SAME < math.dist((x, y, z), own) / radius < TURNED:
                 continue
-            gap = sign * _dot(_minus(other, (x, y, z)), normal)
+            gap = sign * dot(minus(other, (x, y, z)), normal)
             i, j, k = (sign * gap * part for part in normal)
             ends = (x, y, z), (x + i, y + j, z + k)
             first, second = ends if is_first else ends[::-1]
@@ -372,17 +352,17 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             contacts = _facing(ctx, contacts, FACING * min(one.size, other.size) + SLID)
             if not contacts:
                 return
-        normal: _Vector = ctx.normal.to_tuple()
+        normal: Vector = ctx.normal.to_tuple()
         if ctx.restitution > 0.0:
-            contacts = self._gather(ctx, contacts, one, other, normal)
+            contacts = self._impacts.gather(ctx, contacts, one, other, normal)
             if not contacts:
                 return
         friction = ctx.friction
         is_one = not other.yields
         # m/s2, about: what friction can do. What it can stop within the step does not slide.
-        braking = friction * abs(_dot(self._gravity, normal))
+        braking = friction * abs(dot(self._gravity, normal))
         slow = max(SKID * math.sqrt(min(one.size, other.size, 1.0)), braking * self._step)
-        turns = max(_dot(one.spin, one.spin), _dot(other.spin, other.spin)) * self._step > ROUND
+        turns = max(dot(one.spin, one.spin), dot(other.spin, other.spin)) * self._step > ROUND
         lost, rows = 0.0, []
         for number, contact in enumerate(contacts):
             if contact.dist > 0.0 and friction > 0.0 and (is_one or not one.yields):
@@ -393,15 +373,15 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                     number, point2=(x + normal[0] * half, y + normal[1] * half, z + normal[2] * half)
                 )  # fmt: skip
             tx, ty, tz = contact.tangent_velocity.to_tuple()
-            arm = _minus(contact.point.to_tuple(), one.middle)
-            other_arm = _minus(contact.point2.to_tuple(), other.middle)
-            rim, other_rim = _cross(one.spin, arm), _cross(other.spin, other_arm)
+            arm = minus(contact.point.to_tuple(), one.middle)
+            other_arm = minus(contact.point2.to_tuple(), other.middle)
+            rim, other_rim = cross(one.spin, arm), cross(other.spin, other_arm)
             (ax, ay, az), (bx, by, bz) = rim, other_rim
-            late: _Vector = (0.0, 0.0, 0.0)
+            late: Vector = (0.0, 0.0, 0.0)
             if turns:
                 # Points go round in a step, and not along the tangent of its beginning. And it takes friction a part of
                 # the step to turn what it carries.
-                late = _flat(_minus(_cross(one.spin, rim), _cross(other.spin, other_rim)), normal)
+                late = flat(minus(cross(one.spin, rim), cross(other.spin, other_rim)), normal)
                 taken = min(math.hypot(*late) / braking, 1.0) if braking > 0.0 else 0.0
                 ahead = 0.5 * self._step * (1.0 + taken)
                 tx, ty, tz = tx + ahead * late[0], ty + ahead * late[1], tz + ahead * late[2]
@@ -410,22 +390,22 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             wx, wy, wz = other.velocity
             slip = vx + ax - wx - bx + tx, vy + ay - wy - by + ty, vz + az - wz - bz + tz
             if number == 0 and ctx.restitution > 0.0 and contact.is_new:
-                pull = _dot(self._gravity, normal) * (one.falls - other.falls)
-                self._bounce(ctx, _dot(slip, normal), max(contact.dist, 0.0), pull)
+                pull = dot(self._gravity, normal) * (one.falls - other.falls)
+                self._impacts.bounce(ctx, dot(slip, normal), max(contact.dist, 0.0), pull)
             rows.append((number, (tx, ty, tz), arm, other_arm, slip, late))
         # An impact at one point brakes the others.
-        approach = max(_dot(row[4], normal) for row in rows)
+        approach = max(dot(row[4], normal) for row in rows)
         is_impact = approach > SLOW_FALLS * math.hypot(*self._gravity) * self._step
         for number, (tx, ty, tz), arm, other_arm, slip, (lx, ly, lz) in rows:
-            slip = _flat(slip, normal)
+            slip = flat(slip, normal)
             (sx, sy, sz), speed = slip, math.hypot(*slip)
             # What friction changes in a step of bodies that go round together is no slip.
             slides = math.hypot(sx - self._step * lx, sy - self._step * ly, sz - self._step * lz) >= slow
             self.slid |= slides
-            if friction == 0.0 or speed < STILL or not self.is_coupled:
+            if friction == 0.0 or speed < CREEPS or not self.is_coupled:
                 continue
-            yielding = _flat(
-                _sum(_yield(one, arm, slip), _yield(other, other_arm, slip)), normal
+            yielding = flat(
+                plus(yields_to(one, arm, slip), yields_to(other, other_arm, slip)), normal
             )  # fmt: skip
             part = speed / math.hypot(*yielding)
             is_braked = is_impact and friction * approach > BRAKED * speed
@@ -433,7 +413,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                 # It may rest: a speed would let it creep. Where it slides all the same, friction is turned by so much.
                 # Or an impact brakes it: a speed that is right before is too large after it, and turns friction aside.
                 share = IMPACT if is_braked else 1.0
-                lost += share * (speed / (part * _dot(slip, yielding) / speed) - 1.0)
+                lost += share * (speed / (part * dot(slip, yielding) / speed) - 1.0)
                 continue
             yx, yy, yz = yielding
             ctx.set_solver_contact(
@@ -441,127 +421,13 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             )  # fmt: skip
         if lost:
             ctx.friction *= 1.0 + lost / len(contacts)
+        if ctx.restitution > 0.0 and self.bound.isdisjoint((ctx.rigid_body1, ctx.rigid_body2)):
+            self._met += meetings.noted(ctx, contacts, one, other, normal)
 
-    def _gather(self, ctx: Any, contacts: Any, one: _Side, other: _Side, normal: _Vector) -> Any:
-        """Put one point in the place of those of an impact. Returns the contacts that there are then."""
-        is_first = not other.yields
-        landing = ctx.rigid_body1 if is_first else ctx.rigid_body2 if not one.yields else None
-        if landing in self._landed and abs(_dot(self._landed[landing], normal)) > ALIKE:
-            ctx.clear_solver_contacts()
-            return ()
-        if not any(each.is_new for each in contacts):
-            return contacts
-        touches = [Touch(each.point.to_tuple(), each.point2.to_tuple(), each.dist, each.is_new) for each in contacts]
-        # The solver stops a body in the small step before the one in which it would touch.
-        seconds = self._step + self._small_step
-        fastest = max(self._approach(one, other, each, normal) for each in touches)
-        pull = _dot(self._gravity, normal) * (one.falls - other.falls)
-        if fastest <= self._slow(pull) or fastest * seconds < min(each.dist for each in touches):
-            return contacts
-        ends = [each.point for each in touches]
-        spin = abs(_dot(_minus(one.spin, other.spin), normal)) * max(math.dist(ends[0], end) for end in ends)
-        if ctx.friction > 0.0 and spin > SPINNING * fastest:
-            return contacts
-        if len(touches) == 1 and touches[0].dist > 0.0 and self._comes_flat(ctx, normal):
-            # Far away the solver finds no more than a point of a face. It has the others in the next step.
-            depth = fastest * seconds - touches[0].dist
-            if depth < SHALLOW * min(one.size or math.inf, other.size or math.inf):
-                ctx.clear_solver_contacts()
-                return ()
-        if landing is not None:
-            touches += self._beside(ctx, landing, touches, normal, is_first, fastest * seconds)
-        touches = [each for each in touches if self._approach(one, other, each, normal) * seconds >= each.dist]
-        if len(touches) > 1:
-            self._put_one(ctx, touches, one, other, normal)
-        return ctx.solver_contacts
-
-    def _put_one(self, ctx: Any, touches: Sequence[Touch], one: _Side, other: _Side, normal: _Vector) -> None:
-        """Put one point in the place of all contacts, which pushes as these touches do together."""
-        arms = [(_minus(each.point, one.middle), _minus(each.point2, other.middle)) for each in touches]
-        yields = [[_dot(_sum(_push(one, own, pushed, normal), _push(other, its, other_pushed, normal)), normal)
-                   for pushed, other_pushed in arms] for own, its in arms]  # fmt: skip
-        approaches = [self._approach(one, other, each, normal) for each in touches]
-        shares = pushes(
-            approaches, yields,
-            [ctx.restitution * max(speed, 0.0) * each.is_new for each, speed in zip(touches, approaches, strict=True)],
-        )  # fmt: skip
-        whole = sum(shares)
-        if not whole:  # they part
-            return
-        for number in range(len(ctx.solver_contacts) - 1, 0, -1):
-            ctx.remove_solver_contact(number)
-        ctx.set_solver_contact(
-            0, point=middle_of([each.point for each in touches], shares),
-            point2=middle_of([each.point2 for each in touches], shares),
-            dist=sum(share * each.dist for share, each in zip(shares, touches, strict=True)) / whole,
-        )  # fmt: skip
-
-    def _beside(
-        self, ctx: Any, body: Any, touches: Sequence[Touch], normal: _Vector, is_first: bool, reach: float
-    ) -> list[Touch]:  # fmt: skip
-        """Where a body that lands touches what is static besides: other parts of a floor, with other colliders.
-
-        touches: those that are known. is_first: the body is the first one. reach: m, how far it may come in this step.
-        """
-        sign = 1.0 if is_first else -1.0
-        down = sign * np.array(normal)
-        corners = self._corners.lowest(ctx, body, down)
-        if corners is None:
-            return []
-        self._landed[body] = normal
-        # Edges may be rounded: the points of contacts are outside of the corners by that.
-        lowest = max(float(np.array(each.point if is_first else each.point2) @ down) for each in touches)
-        corners = corners + down * (lowest - float((corners @ down).max()))
-        groups = ctx.colliders[ctx.collider1 if is_first else ctx.collider2].collision_groups
-        found = []
-        for corner in corners:
-            gap = self.ledges.gap_below(ctx, corner, down, reach, groups)
-            if gap is not None:
-                x, y, z = corner.tolist()
-                i, j, k = (corner + gap * down).tolist()
-                ends: tuple[_Vector, _Vector] = (x, y, z), (i, j, k)
-                first, second = ends if is_first else ends[::-1]
-                found.append(Touch(first, second, gap, True))
-        return found
-
-    def _comes_flat(self, ctx: Any, normal: _Vector) -> bool:
-        """Whether one of the bodies of a contact comes with a face."""
-        for body, sign in ((ctx.rigid_body1, 1.0), (ctx.rigid_body2, -1.0)):
-            if body is not None and not self._is_static(body):
-                corners = self._corners.lowest(ctx, body, sign * np.array(normal))
-                if corners is not None and len(corners) > 2:
-                    return True
-        return False
-
-    def _approach(self, one: _Side, other: _Side, touch: Touch, normal: _Vector) -> float:
-        """Speed, m/s, with which two bodies approach each other at a point."""
-        own, its = _minus(touch.point, one.middle), _minus(touch.point2, other.middle)
-        return _dot(_minus(_speed(one, own), _speed(other, its)), normal)
-
-    def _slow(self, pull: float) -> float:
-        """The speed (m/s) of approach up to which a contact is none that bounces. pull: as of `_bounce`."""
-        return SLOW_FALLS * abs(pull) * self._step
-
-    def _bounce(self, ctx: Any, speed: float, gap: float, pull: float) -> None:
-        """Of a contact that begins. speed (m/s): of approach. gap: m. pull: m/s2, of gravity towards each other."""
-        small = self._small_step
-        # The solver stops a body in the small step before the one in which it would touch.
-        if speed * (self._step + small) < gap or speed <= self._slow(pull):
-            return
-        restitution = ctx.restitution
-        # Bodies are at the places of a parabola half a small step later than their speeds.
-        late = 0.5 * pull * small
-        rest = max(gap - speed * self._step, 0.0)
-        # What friction sees of the impact is the speed that the solver takes before it applies restitution.
-        ctx.friction *= (1.0 + restitution) * speed / max(speed - rest / small, 0.02 * speed)
-        square = restitution**2 * ((speed + late) ** 2 + 2.0 * pull * gap) - 2.0 * pull * rest
-        if square > 0.0:
-            ctx.restitution = (math.sqrt(square) + late) / speed
-
-    def _side(self, ctx: Any, body: Any) -> _Side | None:
+    def _side(self, ctx: Any, body: Any) -> Side | None:
         """None for a body in reduced coordinates."""
         if body is None:
-            return _STILL
+            return STILL
         side = self._sides.get(body)
         if side is None:
             item = ctx.bodies[body]
@@ -570,14 +436,15 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             if path in self._reduced and weight is not None:
                 return None
             if weight is None:
-                side = _Side(item.linvel.to_tuple(), item.angvel.to_tuple(), item.center_of_mass.to_tuple(), *_FIRM)
+                side = Side(item.linvel.to_tuple(), item.angvel.to_tuple(), item.center_of_mass.to_tuple(), *FIRM,
+                            is_static=not path)  # fmt: skip
             else:
                 held = self._inverses.get(path)
                 if held is None or held[0] is not weight:
                     held = self._inverses[path] = weight, weight.inverse_inertia
                 turn = matrix_of(item.position)[:3, :3]
                 turns: Any = tuple(map(tuple, (turn @ held[1] @ turn.T).tolist()))
-                side = _Side(item.linvel.to_tuple(), item.angvel.to_tuple(), item.center_of_mass.to_tuple(),
+                side = Side(item.linvel.to_tuple(), item.angvel.to_tuple(), item.center_of_mass.to_tuple(),
                               1.0 / weight.mass, turns, item.gravity_scale, size)  # fmt: skip
             self._sides[body] = side
         return side
@@ -599,47 +466,6 @@ def _is_ball(shape: Any) -> bool:
 
 def _is_mesh(shape: Any) -> bool:
     return shape.as_trimesh() is not None
-
-
-def _minus(one: _Vector, other: _Vector) -> _Vector:
-    return one[0] - other[0], one[1] - other[1], one[2] - other[2]
-
-
-def _sum(one: _Vector, other: _Vector) -> _Vector:
-    return one[0] + other[0], one[1] + other[1], one[2] + other[2]
-
-
-def _dot(one: _Vector, other: _Vector) -> float:
-    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
-
-
-def _cross(one: _Vector, other: _Vector) -> _Vector:
-    (a, b, c), (x, y, z) = one, other
-    return b * z - c * y, c * x - a * z, a * y - b * x
-
-
-def _flat(vector: _Vector, normal: _Vector) -> _Vector:
-    """The part of a vector across the normal."""
-    along = _dot(vector, normal)
-    return vector[0] - along * normal[0], vector[1] - along * normal[1], vector[2] - along * normal[2]
-
-
-def _speed(side: _Side, arm: _Vector) -> _Vector:
-    """Of a body at the end of an arm, m/s."""
-    return _sum(side.velocity, _cross(side.spin, arm))
-
-
-def _yield(side: _Side, arm: _Vector, push: _Vector) -> _Vector:
-    """How a body yields at the end of an arm to a push there."""
-    return _push(side, arm, arm, push)
-
-
-def _push(side: _Side, arm: _Vector, pushed: _Vector, push: _Vector) -> _Vector:
-    """How a body yields at the end of an arm to a push at the end of another one."""
-    turning = _cross(pushed, push)
-    first, second, third = side.turns
-    x, y, z = _cross((_dot(first, turning), _dot(second, turning), _dot(third, turning)), arm)
-    return x + push[0] * side.yields, y + push[1] * side.yields, z + push[2] * side.yields
 
 
 def _facing(ctx: Any, contacts: Any, near: float) -> Any:

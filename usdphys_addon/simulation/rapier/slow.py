@@ -67,7 +67,11 @@ def go_on(bodies: Iterable[Before], rests: dict[int, Vector], seconds: float, sm
         # Each coordinate is rounded by half of it at most, in each small step; more is the doing of a constraint.
         if abs(along) > 0.5 * math.sqrt(3.0) * precision * small_steps:
             continue
-        wanted = [each + kept + along * part / speed for each, kept, part in zip(center, rest, velocity, strict=True)]
+        moved = [along * part / speed for part in velocity]
+        # Across its way, too: else it would go aside. As a whole, as what a joint does there is not what rounding does.
+        if max(map(abs, missing)) <= 0.5 * precision * small_steps:
+            moved = missing
+        wanted = [each + kept + more for each, kept, more in zip(center, rest, moved, strict=True)]
         body.translation = tuple(
             own + goal - now for own, goal, now in zip(body.translation.to_tuple(), wanted, center, strict=True)
         )

@@ -250,6 +250,9 @@ class SolverSpace(Engine):
         )  # fmt: skip
         #: m: how far from its middle a body may touch others; -1 for those that are not looked at.
         jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1) if path}
+        bound = [not all((*item.settings.moves, *item.settings.turns)) for item in self._templates]
+        bound_rows = np.flatnonzero(np.array(bound, bool)[self._template_of]).tolist()
+        self._hook.bound = {self.handles[path] for path in (*jointed, *(self.paths[row] for row in bound_rows))}
         may_slide = has_weight & (radii > 0.0)
         may_slide[self._rows_among(reduced if len(jointed) <= FEW_JOINTED else jointed)] = False
         self._arms = np.where(may_slide, radii, -1.0)
@@ -792,6 +795,7 @@ class SolverSpace(Engine):
         )  # fmt: skip
         steady = slow.noted((row, self._views[row]) for row in self._slow_rows)
         self.physics.step()
+        self._hook.end(self.physics)
         if steady:
             slow.go_on(steady, self._rests, seconds, self._small_steps)
         if fast:
