@@ -391,6 +391,16 @@ def test_a_joint_of_an_articulation_is_one_of_an_articulation_on_the_bench(exper
     assert not [notice for notice in motion.notices if notice.code.startswith("ArticulationNot")]
 
 
+def test_the_base_of_a_link_that_is_made_heavier_is_as_heavy() -> None:
+    """Joints of Havok yield where a heavy body hangs on a light one."""
+    subject, probe = articulated(drives={"angular": {"stiffness": 400.0, "damping": 60.0, "maxForce": 2000.0}})
+    prims = joints.bench(subject, [probe], "force").prims
+    link, base = (prims[path].get(usd_physics.MassAPI).mass for path in (probe.path, probe.base))
+    assert link == pytest.approx(joints.burden(probe) * probe.mass)
+    assert base == pytest.approx(link)
+    assert link > 100.0
+
+
 def test_friction_may_yield_a_little_to_the_load_that_it_holds() -> None:
     subject, probe = hinge(apis=["NewtonJointAPI"], lines=["float newton:friction = 9.0"])
     model = joints.bench(subject, [probe], "swing", leans=True)

@@ -268,11 +268,11 @@ def _prims(subject: Subject, probe: Probe, experiment: str, push: float, hurry: 
         values = {"position": probe.start, "velocity": coasting(probe) if experiment == "coast" else 0.0}
         said = {f"state:__INSTANCE_NAME__:physics:{name}": value for name, value in values.items()}
         joint.add(vendor_schemas.made("PhysicsJointStateAPI", said), probe.dof)
-    return [link, *_base(probe), joint]
+    return [link, *_base(probe, heavier), joint]
 
 
-def _base(probe: Probe) -> list[Prim]:
-    """The prims that make an articulation of a joint on the bench."""
+def _base(probe: Probe, heavier: float) -> list[Prim]:
+    """The prims that make an articulation of a joint on the bench. heavier: by how much its link is made heavier."""
     if not probe.is_articulated:
         return []
     place = frames.transform(probe.anchor)
@@ -281,8 +281,10 @@ def _base(probe: Probe) -> list[Prim]:
     still = {f"physxArticulation:{name}Threshold": 0.0 for name in ("sleep", "stabilization")}
     above.add(vendor_schemas.made("PhysxArticulationAPI", still))
     base.add(usd_physics.RigidBodyAPI(starts_asleep=False))
-    moment = probe.mass * max(1e-4, float(np.trace(probe.inertia)) / probe.mass)
-    base.add(usd_physics.MassAPI(mass=probe.mass, center_of_mass=(0.0, 0.0, 0.0), diagonal_inertia=(moment,) * 3))
+    # As heavy as what it holds: joints of Havok yield where a heavy body hangs on a light one.
+    weight = heavier * probe.mass
+    moment = weight * max(1e-4, float(np.trace(probe.inertia)) / probe.mass)
+    base.add(usd_physics.MassAPI(mass=weight, center_of_mass=(0.0, 0.0, 0.0), diagonal_inertia=(moment,) * 3))
     fix = Prim(f"{BENCH}/{probe.name}/Fix", "PhysicsFixedJoint", is_xformable=False)
     fix.add(usd_physics.FixedJoint(body1=(probe.base,), local_pos0=frames.vector(probe.anchor)))
     return [above, base, fix]
