@@ -24,6 +24,7 @@ from ..core.model import PhysicsModel, Prim
 from ..core.schema import split_applied
 from ..core.schemas import usd_physics
 from ..simulation.articulations import joints_by_root
+from ..simulation.engine import Habit
 from ..simulation.joint_facts import NO_LIMIT, Drive, JointFacts
 from ..simulation.joint_poses import position_of, relative_pose, whole_turns
 from .certificate import measure
@@ -72,6 +73,9 @@ _UNASKED = {
 _YIELDING = 2e-3
 #: rad/s or m/s: what is slower may be put to sleep by an engine, and is compared until then.
 _RESTING = 0.02
+#: From which imbalance on, and how much more bending than turning, the habits of an engine count. Havok turned a hinge
+#: by 2 % of what bent it.
+_UNBALANCED, _BENT = 0.03, 2.0
 #: Seconds in which a drive has to arrive.
 PATIENCE = 5.0
 
@@ -636,6 +640,30 @@ def _awake(wanted: Floats, got: Floats) -> int:
     last = int(moves[-1]) + 1 if len(moves) else 0
     is_slow = 1 < last < count - 1 and abs(float(wanted[last] - wanted[last - 1])) < _RESTING * STEP
     return last + 1 if is_slow else count
+
+
+def imbalance(probe: Probe) -> float:
+    """The part of the matter of a hinge that its link alone would not set against a torque about the axis: 0 where that
+    is a principal axis through the centre of mass, up to 1."""
+    inertia = probe.link[:3, :3] @ probe.inertia @ probe.link[:3, :3].T
+    return 1.0 - 1.0 / (probe.matter * float(probe.direction @ np.linalg.solve(inertia, probe.direction)))
+
+
+def bending(probe: Probe, gravity: Matrix) -> float:
+    """How many times more gravity (3,), m/s2, bends a hinge at the start than it turns it."""
+    torque = np.cross(probe.center - probe.anchor, probe.mass * gravity)
+    along = float(torque @ probe.direction)
+    across = float(np.linalg.norm(torque - along * probe.direction))
+    return across / max(abs(along), 1e-9 * across, 1e-30)
+
+
+def habit_of(probe: Probe, experiment: str, gravity: Matrix) -> Habit | None:
+    """What shows in an experiment if an engine has it. gravity: (3,), m/s2, of the bench where something swings."""
+    if probe.axis != 3:
+        return None
+    if experiment == "force" and imbalance(probe) > _UNBALANCED:
+        return Habit.UNBALANCED
+    return Habit.BENT if experiment == "swing" and bending(probe, gravity) > _BENT else None
 
 
 def arrives(probe: Probe, terms: Terms) -> bool:

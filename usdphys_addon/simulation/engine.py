@@ -60,6 +60,15 @@ class Ability(StrEnum):
     TOUCHES = "tell where colliders touch"
 
 
+class Habit(StrEnum):
+    """What an engine does with joints in its own way, however small its time steps are."""
+
+    #: At its largest force, a drive turns what is not balanced about its axis as if that were heavier.
+    UNBALANCED = "unbalanced"
+    #: A part of a torque that bends a hinge turns it.
+    BENT = "bent"
+
+
 @dataclass(slots=True)
 class Setup:
     """One physics scene, which an engine is made of.
@@ -347,6 +356,7 @@ class Solver:
 class Program:
     """An engine in a Python of the user's own. program: file in `engines/`. packages: what its Python needs, as pip
     takes it. variable: environment variable with the path of that Python. engine, abilities: as of a `Solver`.
+    habits: as they were measured.
     """
 
     name: str
@@ -362,6 +372,7 @@ class Program:
     is_for_node: bool = False
     #: By how much faster than its target velocity it runs a drive without a spring.
     hurry: float = 1.0
+    habits: frozenset[Habit] = frozenset()
 
     @property
     def key(self) -> str:
@@ -431,6 +442,7 @@ ENGINES: dict[str, Solver | Program] = {
     "havok": Program(
         "Havok", "Havok, the engine of games in Babylon.js", "run_havok.js", "@babylonjs/havok",
         "USDPHYS_HAVOK_FOLDER", is_for_node=True, hurry=2.5,
+        habits=frozenset({Habit.UNBALANCED, Habit.BENT}),
     ),
 }  # fmt: skip
 
