@@ -377,6 +377,31 @@ def test_a_hinge_on_a_principal_axis_through_its_centre_of_mass_is_balanced() ->
     assert joints.habit_of(replace(probe, axis=0), "force", subject.gravity) is None
 
 
+@pytest.mark.parametrize("soft", [True, False])
+def test_an_engine_that_yields_at_a_limit_is_told_how_far_and_where_that_is_said(
+    soft: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Newton holds limits as mjc:solreflimit says, and a cart of 8 kg went centimetres beyond its own."""
+
+    def yielding(model: Any, seconds: float, *, engine: str = "preview", rate: int = 1, **more: Any) -> Any:
+        if engine == "havok":
+            model = model.copied()
+            for prim in model.joints.values():
+                name = next(name for name in prim.schemas if name == "PhysicsRevoluteJoint")
+                prim.schemas[name] = prim.schemas[name].copy(upper_limit=0.5 + math.radians(10.0))
+        return runs.simulated(model, seconds, rate=rate, **more)
+
+    words = {"apis": ["MjcJointAPI"], "lines": ["uniform double[] mjc:solreflimit = [0.08, 1]"]} if soft else {}
+    subject, _ = hinge(low=-1.5, high=0.5, **words)
+    monkeypatch.setattr(joints, "EXPERIMENTS", {"up": joints.EXPERIMENTS["up"]})
+    monkeypatch.setattr(prove_module, "simulated", yielding)
+    wish = Wish("a.usda", subject.model, sections=frozenset({"joints"}), pythons={"havok": "."})
+    (check,) = prove(wish).certificate.having(*FOUND)
+    assert (told := re.search(r"It goes ([0-9.]+) degrees beyond its limit\.", check.message)) is not None
+    assert float(told[1]) == pytest.approx(10.0, abs=1.0)
+    assert [cause.attribute for cause in check.causes] == (["mjc:solreflimit"] if soft else [])
+
+
 def test_what_damping_stops_within_a_part_of_a_frame_is_not_tried_on_the_bench() -> None:
     for damping, is_resolved in ((1.0, True), (1000.0, False)):
         subject, probe = hinge(
@@ -530,6 +555,27 @@ def test_engines_that_push_a_joint_back_into_its_limits_part_because_of_that() -
         assert check.status == "differs"
         assert [cause.attribute for cause in check.causes] == causes
         assert ("are pushed back, which each engine does" in check.message) == bool(starts)
+
+
+@pytest.mark.parametrize("below", [True, False])
+def test_what_an_engine_lets_collide_that_a_joint_keeps_apart_is_said(below: bool) -> None:
+    """PhysX pushed a cart off its rails, which are static and below the other side of its slide."""
+    file = File(METERS)
+    file.add(file.body("Frame", dynamic=False, size=(3.0, 0.2, 0.2)), file.body("Cart", (0, 0, 0.15), size=(0.4,) * 3),
+             file.joint("Slide", "Prismatic", f"{W}/Frame" if below else "", f"{W}/Cart",
+                        pos1=(0, 0, -0.15), axis="X"))  # fmt: skip
+    model = model_of(stage_of(file.text()))
+    experiment = runs.Experiment(model, 0.2, is_cheap=True)
+
+    def colliding(_chosen: Any) -> runs.Motion:
+        places = experiment.motion.positions
+        return replace(experiment.motion, positions=places + np.linspace(0.0, 1.0, len(places))[:, None, None])
+
+    checks = compared.engine_checks(model, experiment, {"physx": colliding}, [], runs.Budget(60.0), 1.0)
+    ((check, _, _),) = checks
+    told = f"PhysX lets it collide with {W}/Frame/Shape; elsewhere {W}/Slide keeps the two apart"
+    assert (told in check.message) == below
+    assert [(cause.path, cause.attribute) for cause in check.causes] == [(f"{W}/Slide", "physics:body0")] * below
 
 
 def test_what_falls_for_ever_gains_no_energy_and_its_joints_are_not_apart() -> None:

@@ -40,6 +40,7 @@ from .runs import (
     simulated,
     subject_of,
     touching,
+    where_of,
     with_floor,
 )  # fmt: skip
 
@@ -707,19 +708,50 @@ def engine_checks(
             yield Check("engines", key, "pass", told), key, other
             continue
         pushed = _pushed(model, found[0], starts)
+        kept = _kept_apart(model, found[0], experiment.motion) if key in programs() else None
         if pushed:
             causes = tuple(cause for check in pushed for cause in check.causes)[:MOST_CAUSES]
+        elif kept is not None:
+            causes = (kept.cause,)
         elif not (causes := _untold(model, found[0], other)):
             causes = _engine_causes(key, run, found, experiment, partial(budget.has, share))
         lost = [notice.message for notice in other.notices if notice.code == "EngineLimits"]
         message = _sentence(found[0], model, experiment.motion, f"in {name}")
         if pushed:
             message += " " + f"{plain.PUSHED[pushed[0].name]}, which each engine does in its own way."
+        elif kept is not None:
+            joint, other = model.prims[kept.cause.path].display, model.prims[kept.other].display
+            message += " " + (
+                f"{name} lets it collide with {other}; elsewhere {joint} keeps the two apart, because {other} is below "
+                "the other side of it."
+            )
         if lost:
             message += f" {lost[0]}"
         if not causes and not budget.has(share):
             message += " " + "There was no time to find the cause."
         yield Check("engines", key, "differs", message, found[0].body, causes, "", _data(found)), key, other
+
+
+class _Kept(NamedTuple):
+    """A static collider that a body does not collide with, and where a joint says so."""
+
+    other: str
+    cause: Cause
+
+
+def _kept_apart(model: PhysicsModel, first: Parting, motion: Motion) -> _Kept | None:
+    """Where a body parts at the contact with what is below the static side of one of its joints."""
+    subject = subject_of(model)
+    kind, other = where_of(subject, motion, first)
+    if kind != "contact":
+        return None
+    for facts in subject.joints:
+        for side, body, static in ((1, facts.body0, facts.static1), (0, facts.body1, facts.static0)):
+            if body == first.body and static and static != other and not facts.collides and (
+                paths.is_below(other, static)
+            ):  # fmt: skip
+                return _Kept(other, Cause(facts.path, f"physics:body{side}", static))
+    return None
 
 
 def _untold(model: PhysicsModel, first: Parting, motion: Motion) -> tuple[Cause, ...]:

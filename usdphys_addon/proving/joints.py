@@ -561,7 +561,8 @@ class Outcome:
     """One joint in one experiment and engine. wanted, got: m or rad, at the end. error: largest share of what is
     allowed. lost: words of LOSABLE for what the engine moves without, see `terms_in`; empty if nothing of these
     explains it. time: s, when it parts from the answer. rate: with so many times the steps, the engine does what the
-    numbers say; 0 where it does not, or where that was not tried.
+    numbers say; 0 where it does not, or where that was not tried. beyond: m or rad, how far it goes beyond its limits
+    and the answer; 0 for what is allowed.
     """
 
     joint: str
@@ -573,6 +574,7 @@ class Outcome:
     lost: str = ""
     time: float = 0.0
     rate: int = 0
+    beyond: float = 0.0
 
     @property
     def is_kept(self) -> bool:
@@ -605,7 +607,18 @@ def judged(probe: Probe, experiment: str, engine: str, model: PhysicsModel, moti
             if best and errors[best] < min(1.0, 0.5 * error):
                 lost = joined_by(best)
                 break
-    return Outcome(probe.facts.path, experiment, engine, float(wanted[-1]), float(got[-1]), error, lost, time)
+    beyond = 0.0 if lost or error <= 1.0 else _beyond(terms, wanted, got)
+    return Outcome(
+        probe.facts.path, experiment, engine, float(wanted[-1]), float(got[-1]), error, lost, time, beyond=beyond
+    )  # fmt: skip
+
+
+def _beyond(terms: Terms, wanted: Floats, got: Floats) -> float:
+    """m or rad, how far a joint goes beyond its limits and the answer; 0 for what is allowed."""
+    wanted = wanted[: len(got)]
+    past = np.maximum(got - np.maximum(wanted, terms.high), np.minimum(wanted, terms.low) - got)
+    farthest = float(past.max())
+    return farthest if farthest > LEAST else 0.0
 
 
 def _free_frames(terms: Terms, wanted: Floats) -> int:
@@ -734,6 +747,12 @@ def said_at(prim: Prim, words: str) -> tuple[str, str] | None:
             if split_applied(name)[0] == base and getattr(value, field, None) is not None:
                 return name, field
     return None
+
+
+def softened_at(prim: Prim) -> tuple[str, str] | None:
+    """Where a joint says how softly MuJoCo, and Newton with its solver, hold its limits; None where nobody does."""
+    name = "MjcJointAPI"
+    return (name, "solreflimit") if getattr(prim.schemas.get(name), "solreflimit", None) is not None else None
 
 
 def said_beyond(prim: Prim) -> dict[str, tuple[str, str]]:

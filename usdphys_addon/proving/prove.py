@@ -17,7 +17,7 @@ from ..core.words import counted
 from ..simulation.engine import AUTOMATIC, ENGINES, PREVIEW, Habit, Program, solvers
 from ..simulation.engine import programs as that_read_files
 from . import compared, expectations, joints, opinions, plain, programs, trips
-from .certificate import Certificate, Check, digest_of
+from .certificate import Certificate, Check, digest_of, measure
 from .compared import Rewrite, Statements
 from .expectations import Expectation
 from .opinions import Opinion
@@ -259,10 +259,10 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
                 proof.outcomes.append(outcome)
         wrong = _with_finer_steps(wish, subject, wrong, budget)
         proof.outcomes += [outcome for _, outcome in wrong]
-        groups: dict[tuple[str, str, int, Habit | None], list[tuple[joints.Probe, joints.Outcome]]] = {}
+        groups: dict[tuple[str, str, int, bool, Habit | None], list[tuple[joints.Probe, joints.Outcome]]] = {}
         for probe, outcome in wrong:
             habit = _habit_of(subject, probe, outcome)
-            key = outcome.experiment, outcome.lost, outcome.rate, habit
+            key = outcome.experiment, outcome.lost, outcome.rate, outcome.beyond > 0.0, habit
             groups.setdefault(key, []).append((probe, outcome))
         for (*_, habit), group in groups.items():
             yield _outcome_check(subject.model, group, habit)
@@ -403,6 +403,12 @@ def _outcome_check(
         (probe.facts.path, place) for probe, one in group for words in joints.terms_in(one.lost)
         if (place := joints.said_at(probe.facts.prim, words)) is not None
     ]  # fmt: skip
+    if far := max(one.beyond for _, one in group):
+        message += " " + f"It goes {measure(far, first.axis)} beyond its limit."
+        said += [
+            (probe.facts.path, place) for probe, one in group
+            if one.beyond and (place := joints.softened_at(probe.facts.prim)) is not None
+        ]  # fmt: skip
     causes = tuple(opinions.cause_alone(model, Opinion(path, *place)) for path, place in said)
     rows = [{"joint": probe.facts.path, "wanted": one.wanted, "got": one.got, "seconds": one.time}
             for probe, one in group]  # fmt: skip
