@@ -21,8 +21,8 @@ from ..core.errors import UsdPhysError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.schema import split_applied
-from ..core.schemas import usd_physics
-from ..simulation.engine import ENGINES, programs
+from ..core.schemas import usd_geom, usd_physics
+from ..simulation.engine import ENGINES, Habit, Program, programs
 from ..simulation.live_values import quaternion_product
 from . import joints as bench
 from . import opinions, plain
@@ -725,11 +725,38 @@ def engine_checks(
                 f"{name} lets it collide with {other}; elsewhere {joint} keeps the two apart, because {other} is below "
                 "the other side of it."
             )
+        row = ENGINES[key]
+        if isinstance(row, Program) and Habit.EDGED in row.habits and (wheel := _rolling(model, found, experiment)):
+            body = model.prims[wheel].display
+            message += " " + f"Cylinders roll in {name} on edges, which slow them, such as {body}."
         if lost:
             message += f" {lost[0]}"
         if not causes and not budget.has(share):
             message += " " + "There was no time to find the cause."
         yield Check("engines", key, "differs", message, found[0].body, causes, "", _data(found)), key, other
+
+
+def _rolling(model: PhysicsModel, found: Sequence[Parting], experiment: Experiment) -> str:
+    """A body with a cylinder that turns by more than a radian about its axis, of those that part first and of what
+    hangs on them; "" without one."""
+    first = {one.body for one in found if one.time <= found[0].time + 0.1}
+    near = [body for part in subject_of(model).parts if first & set(part.bodies) for body in part.bodies]
+    for body in near:
+        for prim in model.colliders_of(body):
+            shape = prim.get(usd_geom.Gprim)
+            if isinstance(shape, usd_geom.Cylinder) and body in experiment.motion.paths:
+                axis = frames.rotation_of(prim.world)[:, "XYZ".index(shape.resolved("axis"))]
+                if _turned_about(experiment.motion, body, axis) > 1.0:
+                    return body
+    return ""
+
+
+def _turned_about(motion: Motion, body: str, axis: Matrix) -> float:
+    """rad, by which a body turns there and back about an axis (3,) that it has at the start."""
+    row = motion.paths.index(body)
+    turns = np.array([frames.matrix_of(turn) for turn in motion.rotations[:, row]])
+    along = turns @ (turns[0].T @ axis)
+    return float(np.abs((along * motion.velocities[:, row, 3:]).sum(axis=1)).sum()) * STEP
 
 
 class _Kept(NamedTuple):

@@ -61,12 +61,14 @@ class Ability(StrEnum):
 
 
 class Habit(StrEnum):
-    """What an engine does with joints in its own way, however small its time steps are."""
+    """What an engine does in its own way, however small its time steps are."""
 
     #: At its largest force, a drive turns what is not balanced about its axis as if that were heavier.
     UNBALANCED = "unbalanced"
     #: A part of a torque that bends a hinge turns it.
     BENT = "bent"
+    #: Cylinders roll on edges, which slows them.
+    EDGED = "edged"
 
 
 @dataclass(slots=True)
@@ -432,7 +434,7 @@ ENGINES: dict[str, Solver | Program] = {
     ),
     "physx": Program(
         "PhysX", "PhysX, the engine of Isaac Sim and Omniverse", "run_physx.py",
-        "ovphysx physx-usd-schemas newton-usd-schemas", "USDPHYS_PHYSX_PYTHON",
+        "ovphysx physx-usd-schemas newton-usd-schemas", "USDPHYS_PHYSX_PYTHON", habits=frozenset({Habit.EDGED}),
     ),
     # Newton needs scipy for colliders that are meshes, and does not bring it.
     "newton": Program(
@@ -442,7 +444,7 @@ ENGINES: dict[str, Solver | Program] = {
     "havok": Program(
         "Havok", "Havok, the engine of games in Babylon.js", "run_havok.js", "@babylonjs/havok",
         "USDPHYS_HAVOK_FOLDER", is_for_node=True, hurry=2.5,
-        habits=frozenset({Habit.UNBALANCED, Habit.BENT}),
+        habits=frozenset({Habit.UNBALANCED, Habit.BENT, Habit.EDGED}),
     ),
 }  # fmt: skip
 
