@@ -403,7 +403,7 @@ def test_an_engine_that_yields_at_a_limit_is_told_how_far_and_where_that_is_said
 
 
 def test_what_damping_stops_within_a_part_of_a_frame_is_not_tried_on_the_bench() -> None:
-    for damping, is_resolved in ((1.0, True), (1000.0, False)):
+    for damping, is_resolved in ((1.0, True), (300.0, True), (400.0, False)):
         subject, probe = hinge(
             apis=["NewtonJointAPI"], lines=[f"float newton:damping = {damping * (1 / 3) / 57.29578 * 6}"]
         )
