@@ -59,7 +59,7 @@ _BEYOND, _FOLLOWED = 1.5, 1.0
 #: that moves a target by a part of it in each frame does not lose count of turns.
 _FAR = 3.0 * PUSH
 #: Damping or friction that would stop a link so many times in a frame: steps of the solver decide what it does then.
-#: An engine whose damping is explicit stays stable up to two times in a step, and at most 16 steps in a frame are tried.
+#: Explicit damping is stable up to two times in a step, and at most 16 steps in a frame are tried.
 _STIFF = 32.0
 #: Part of the time that has passed by which an engine may be behind.
 _LATE = 0.01
