@@ -774,9 +774,7 @@ def _kept_apart(model: PhysicsModel, first: Parting, motion: Motion) -> _Kept | 
         return None
     for facts in subject.joints:
         for side, body, static in ((1, facts.body0, facts.static1), (0, facts.body1, facts.static0)):
-            if body == first.body and static and static != other and not facts.collides and (
-                paths.is_below(other, static)
-            ):  # fmt: skip
+            if body == first.body and static and not facts.collides and paths.is_below(other, static):
                 return _Kept(other, Cause(facts.path, f"physics:body{side}", static))
     return None
 

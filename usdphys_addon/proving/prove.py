@@ -403,8 +403,10 @@ def _outcome_check(
         (probe.facts.path, place) for probe, one in group for words in joints.terms_in(one.lost)
         if (place := joints.said_at(probe.facts.prim, words)) is not None
     ]  # fmt: skip
-    if far := max(one.beyond for _, one in group):
-        message += " " + f"It goes {measure(far, first.axis)} beyond its limit."
+    worst, farthest = max(group, key=lambda pair: pair[1].beyond)
+    if farthest.beyond:
+        far = measure(farthest.beyond, worst.axis)
+        message += " " + f"It goes {far} beyond its limit."
         said += [
             (probe.facts.path, place) for probe, one in group
             if one.beyond and (place := joints.softened_at(probe.facts.prim)) is not None

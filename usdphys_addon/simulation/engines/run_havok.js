@@ -73,8 +73,8 @@ class Scene {
             hp.HP_Body_SetLinearDamping(body, told.damping[0]);
             hp.HP_Body_SetAngularDamping(body, told.damping[1]);
             hp.HP_Body_SetGravityFactor(body, told.gravity);
-            if (!told.sleeps || this.patience() > 0) this.keepAwake(row, true);
             if (!this.kinematic.has(row)) {
+                if (!told.sleeps || this.patience() > 0) this.keepAwake(row, true);
                 hp.HP_Body_SetLinearVelocity(body, Array.from(state.subarray(7, 10)));
                 hp.HP_Body_SetAngularVelocity(body, Array.from(state.subarray(10, 13)));
             }
