@@ -286,6 +286,22 @@ def test_how_a_joint_bounces_off_a_hard_limit_is_not_asked_where_it_swings() -> 
     assert not joints.judged(probe, "swing", "newton", model, runs.simulated(sleeping(model, probe), 1.0)).is_kept
 
 
+def test_a_limit_that_a_joint_meets_between_two_frames_ends_what_is_asked() -> None:
+    """An arm swung beyond its balance to a limit and fell back from it: at no frame it was at the limit."""
+    subject, probe = hinge(axis="Y", low=-2.5, high=2.5)
+    model = joints.bench(subject, [probe], "swing")
+    found = answer(subject, probe, "swing")
+    hit = int(np.argmax(np.abs(found)))
+    assert 20 < hit < 60 and abs(found[hit]) < 2.5 and abs(found[-1]) < 2.4
+    motion = runs.simulated(model, 1.0)
+    # As fast back as there.
+    back = hit - 1 - np.arange(len(motion.rotations) - hit) % hit
+    rotations, positions = motion.rotations.copy(), motion.positions.copy()
+    rotations[hit:], positions[hit:] = rotations[back], positions[back]
+    bounces = replace(motion, rotations=rotations, positions=positions)
+    assert joints.judged(probe, "swing", "newton", model, bounces).is_kept
+
+
 def sleeping(model: Any, probe: Any) -> Any:
     """A copy of a bench without gravity."""
     still = model.copied()

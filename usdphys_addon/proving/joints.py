@@ -590,7 +590,7 @@ def judged(probe: Probe, experiment: str, engine: str, model: PhysicsModel, moti
     wanted, got = answer(probe, terms, seconds), positions(probe, motion)
     if experiment not in ("up", "down"):
         # Whether a joint bounces off a hard limit, nobody says.
-        got = got[: _free_frames(terms, wanted)]
+        got = got[: _free_frames(probe, terms, wanted, seconds)]
     yielded = _yielded(probe, terms)
     error, time = _error(wanted, got, terms.speed, yielded)
     lost = ""
@@ -622,11 +622,12 @@ def _beyond(terms: Terms, wanted: Floats, got: Floats) -> float:
     return farthest if farthest > LEAST else 0.0
 
 
-def _free_frames(terms: Terms, wanted: Floats) -> int:
+def _free_frames(probe: Probe, terms: Terms, wanted: Floats, seconds: float) -> int:
     """Number of frames until a joint meets a limit without softness, and at least two; all, where it meets none."""
-    is_hard = terms.limit_stiffness <= 0.0
-    met = np.flatnonzero(~((terms.low < wanted) & (wanted < terms.high))) if is_hard else np.zeros(0, int)
-    met = met[met > 0]
+    if terms.limit_stiffness > 0.0 or not terms.has("limits"):
+        return len(wanted)
+    # It may meet it between two frames.
+    met = np.flatnonzero(answer(probe, terms.without("limits"), seconds) != wanted)
     return max(2, int(met[0])) if len(met) else len(wanted)
 
 
