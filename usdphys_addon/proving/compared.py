@@ -720,9 +720,9 @@ def engine_checks(
         if pushed:
             message += " " + f"{plain.PUSHED[pushed[0].name]}, which each engine does in its own way."
         elif kept is not None:
-            joint, other = model.prims[kept.cause.path].display, model.prims[kept.other].display
+            joint, still = model.prims[kept.cause.path].display, model.prims[kept.other].display
             message += " " + (
-                f"{name} lets it collide with {other}; elsewhere {joint} keeps the two apart, because {other} is below "
+                f"{name} lets it collide with {still}; elsewhere {joint} keeps the two apart, because {still} is below "
                 "the other side of it."
             )
         row = ENGINES[key]
