@@ -674,6 +674,9 @@ def bending(probe: Probe, gravity: Matrix) -> float:
 
 def habit_of(probe: Probe, experiment: str, gravity: Matrix) -> Habit | None:
     """What shows in an experiment if an engine has it. gravity: (3,), m/s2, of the bench where something swings."""
+    drive = probe.facts.freedoms[probe.axis].drive
+    if experiment == "step" and drive is not None and drive.stiffness * abs(step_of(probe)) > drive.max_force:
+        return Habit.CLIPPED
     if probe.axis != 3:
         return None
     if experiment == "force" and imbalance(probe) > _UNBALANCED:

@@ -366,6 +366,7 @@ _HABITS = {
     Habit.UNBALANCED: "At its largest force, a drive in {engine} turns what is not balanced about its axis as if that "
     "were heavier.",
     Habit.BENT: "{engine} turns a hinge by a part of what bends it.",
+    Habit.CLIPPED: "While a drive in {engine} pulls with its largest force, its damping slows it as inertia would.",
 }  # fmt: skip
 
 

@@ -67,6 +67,8 @@ class Habit(StrEnum):
     UNBALANCED = "unbalanced"
     #: A part of a torque that bends a hinge turns it.
     BENT = "bent"
+    #: While a drive pulls with its largest force, its damping slows it as inertia would: by damping times a time step.
+    CLIPPED = "clipped"
     #: Cylinders roll on edges, which slows them.
     EDGED = "edged"
 
@@ -440,6 +442,7 @@ ENGINES: dict[str, Solver | Program] = {
     "newton": Program(
         "Newton", "Newton with the solver of MuJoCo", "run_newton.py",
         '"newton[sim]" newton-usd-schemas usd-core scipy', "USDPHYS_NEWTON_PYTHON", deforms=True,
+        habits=frozenset({Habit.CLIPPED}),
     ),
     "havok": Program(
         "Havok", "Havok, the engine of games in Babylon.js", "run_havok.js", "@babylonjs/havok",
