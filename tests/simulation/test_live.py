@@ -4,8 +4,12 @@
 from __future__ import annotations
 
 import gc
+import json
+import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -497,3 +501,79 @@ def test_joints_are_told_outward_from_what_bears_the_others_whatever_their_order
     masses = {"/Car": 900.0, "/Trailer": 100.0, "/Hub": 20.0, "/Wheel": 40.0, "/Lamp": 1.0, "/Bulb": 0.1}
     for order in (joints, joints[::-1]):
         assert [joint.path for joint in outward(order, masses)] == ["/D", "/E", "/B", "/C", "/A"]
+
+
+#: Stands for Havok in Node.js: writes down its calls. Bodies do not move, and body 2 (the first is the ground) turns.
+NOTED_HAVOK = """
+const calls = [];
+const rest = { HP_Body_GetQTransform: [[0, 0, 0], [0, 0, 0, 1]], HP_Body_GetLinearVelocity: [0, 0, 0] };
+let bodies = 0;
+module.exports = async () => new Proxy({}, { get: (_, name) => {
+    if (name === "then") return undefined;
+    if (!name.startsWith("HP_")) return new Proxy({}, { get: (_, value) => value });
+    return (...given) => {
+        calls.push([name, ...given]);
+        require("fs").writeFileSync(__dirname + "/calls.json", JSON.stringify(calls));
+        if (name === "HP_Body_GetAngularVelocity") return [0, [0, 0, SPINS.includes(given[0]) ? 1 : 0]];
+        return name === "HP_Body_Create" ? [0, ++bodies] : name in rest ? [0, rest[name]] : [0, 0];
+    };
+} });
+"""
+
+
+@pytest.fixture
+def noted_havok(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Makes worlds in Havok's program, whose Havok writes its calls down; returns (world, what gives the calls)."""
+    if shutil.which("node") is None:
+        pytest.skip("needs node")
+    folder = tmp_path / "@babylonjs" / "havok" / "lib" / "umd"
+    folder.mkdir(parents=True)
+    (folder / "HavokPhysics.wasm").touch()
+    monkeypatch.setenv("USDPHYS_HAVOK_FOLDER", str(tmp_path))
+    made: list[World] = []
+
+    def make(file: File, spins: tuple[int, ...] = (), **options: object) -> tuple[World, Callable[[], list[list[Any]]]]:
+        text = NOTED_HAVOK.replace("SPINS", str(list(spins)))
+        (folder / "HavokPhysics_umd.js").write_text(text, encoding="utf-8")
+        made.append(world_of(file, engine="havok", **options))
+        return made[-1], lambda: json.loads((folder / "calls.json").read_text(encoding="utf-8"))
+
+    yield make
+    for world in made:
+        child_of = world.spaces[0].child  # type: ignore[attr-defined]
+        world.close()
+        child_of.close()
+
+
+def test_havok_gets_the_mass_of_a_body_before_that_is_in_its_world(noted_havok) -> None:
+    """Afterwards, gravity turned no link whose centre of mass was within a millimetre of its axis."""
+    file = File(METERS)
+    _, calls = noted_havok(file.add(file.body("Crate", center=(0.0, 0.0, 0.001))))
+    names = [name for name, *given in calls() if given[:1] == [1] or given[1:2] == [1]]
+    assert names.index("HP_Body_SetMassProperties") < names.index("HP_World_AddBody")
+
+
+def controls(calls: list[list[Any]], body: int) -> list[str]:
+    return [given[1] for name, *given in calls if name == "HP_Body_SetActivationControl" and given[0] == body]
+
+
+def test_havok_puts_bodies_to_sleep_as_at_60_steps_a_second_and_not_those_that_stay_awake(noted_havok) -> None:
+    """With 4 substeps it stopped what turned at less than 1.3 rad/s, and at 60 steps a second below 0.33."""
+    file = File(METERS)
+    never = ["float physxRigidBody:sleepThreshold = 0"]
+    file.add(file.body("Rests", (0, 0, 0)), file.body("Turns", (5, 0, 0)),
+             file.body("Stays", (9, 0, 0), apis=["PhysxRigidBodyAPI"], extra=never))  # fmt: skip
+    world, calls = noted_havok(file, (2,), substeps=4)
+    order = [path.rpartition("/")[2] for path in world.paths]
+    assert order == ["Rests", "Turns", "Stays"]
+    for _ in range(30):
+        world.step()
+    awake, released = "ALWAYS_ACTIVE", "SIMULATION_CONTROLLED"
+    assert [controls(calls(), body) for body in (1, 2, 3)] == [[awake, released], [awake], [awake]]
+
+
+def test_havok_sleeps_by_itself_at_60_steps_a_second(noted_havok) -> None:
+    file = File(METERS)
+    world, calls = noted_havok(file.add(file.body("Rests")), substeps=1)
+    world.step()
+    assert controls(calls(), 1) == []

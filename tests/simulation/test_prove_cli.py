@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from usdphys_ext.usdphys_addon.cli import main
+from usdphys_ext.usdphys_addon.cli import hand_over, main
 from usdphys_ext.usdphys_addon.proving import runs
 from usdphys_ext.usdphys_addon.simulation.engine import PYTHONS, others
 from usdphys_ext.usdphys_addon.simulation.engines import pipe
@@ -326,3 +326,28 @@ def test_the_page_is_one_file_that_names_no_network_and_has_all_tables(door: Pat
         assert f'<section id="{name}">' in text
     assert "mass authored on the body" in text
     assert "<svg" in text
+
+
+@pytest.mark.skipif(blender.is_here(), reason="this Python has Blender")
+def test_a_folder_with_files_that_need_blender_is_reported_in_the_one_that_is_named(
+    door: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    """The others were reported, and those failed with a sentence that said to name the Blender that was named."""
+    (door.parent / "lamp.glb").touch()
+    handed: list[list[str]] = []
+
+    def run(arguments: list[str], _outputs: object, _refusal: object) -> int:
+        handed.append(arguments)
+        return 0
+
+    monkeypatch.setattr(hand_over, "run_in_blender", run)
+    arguments = ["report", str(door.parent), "-o", str(door.parent / "pages"), *LONG]
+    monkeypatch.setenv("USDPHYS_BLENDER", "blender")
+    assert main(arguments) == 0
+    assert handed == [arguments]
+    assert not (door.parent / "pages").exists()
+    monkeypatch.delenv("USDPHYS_BLENDER")
+    assert main(arguments) == 1
+    assert len(handed) == 1
+    assert "lamp.glb' needs Blender" in capsys.readouterr().err
+    assert (door.parent / "pages" / "door.usda.html").is_file()

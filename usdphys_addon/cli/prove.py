@@ -6,13 +6,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import formats
-from ..core.errors import InputError, UsageError
+from ..batch.worker import BLENDER
+from ..core.errors import InputError, NeedsBlenderError, UsageError
 from ..core.words import counted
 from ..simulation.engine import PYTHONS, others
 from ..system.console import say, warn
@@ -90,6 +91,8 @@ def _report_all(options: argparse.Namespace, files: list[str]) -> int:
         raise UsageError(f"'{folder}' is one page, and there are {len(files)} files; name a folder with -o.")
     if options.against or options.expect:
         raise UsageError("--against and --expect are for one file; expectations beside each file are found.")
+    if os.environ.get(BLENDER):
+        _require_stages(files)
     above = os.path.commonpath([os.path.dirname(os.path.abspath(file)) for file in files])  # noqa: PTH100, PTH120
     unread = 0
     for options.file in files:
@@ -104,6 +107,17 @@ def _report_all(options: argparse.Namespace, files: list[str]) -> int:
             say(proof.certificate.summary())
     status = _index_of(options, folder) if unread < len(files) else 1
     return 1 if unread else status
+
+
+def _require_stages(files: Iterable[str]) -> None:
+    """Raises NeedsBlenderError for files that need Blender: the one that is named then writes all pages."""
+    for file in files:
+        try:
+            formats.require_stage(file)
+        except NeedsBlenderError:
+            raise
+        except InputError:
+            continue  # is told when its page is to be written
 
 
 def _write_index(options: argparse.Namespace) -> int:

@@ -32,12 +32,13 @@ class Matter(NamedTuple):
     """What a request to build holds as "scene", its arrays, and what of it is left out, as (prim, what).
 
     Poses are [x, y, z, w, x, y, z]. bodies: weight (mass, center, moments, axes), damping (linear, angular), gravity as
-    a factor, shapes. statics: pose and shapes. A shape: kind ("box", "sphere", "capsule", "cylinder", "hull", "mesh"),
-    pose in the frame of its body, numbers (half edges; radius, and half height along Z), friction (static, dynamic),
-    restitution, how both are combined, masks (member, meets); of hulls and meshes the points are the array "points_N"
-    and the triangles "triangles_N", N the number at "points". joints: path, bodies as rows or -1, poses of both frames,
-    dofs (low, high, None without a limit; low > high is locked), drives, cone, distance, whether it is enabled and
-    lets its bodies collide. apart: pairs of rows that do not collide, statics after the bodies.
+    a factor, whether it sleeps, shapes. statics: pose and shapes. A shape: kind ("box", "sphere", "capsule",
+    "cylinder", "hull", "mesh"), pose in the frame of its body, numbers (half edges; radius, and half height along Z),
+    friction (static, dynamic), restitution, how both are combined, masks (member, meets); of hulls and meshes the
+    points are the array "points_N" and the triangles "triangles_N", N the number at "points". joints: path, bodies as
+    rows or -1, poses of both frames, dofs (low, high, None without a limit; low > high is locked), drives, cone,
+    distance, whether it is enabled and lets its bodies collide. apart: pairs of rows that do not collide, statics after
+    the bodies.
     """
 
     scene: dict[str, Any]
@@ -57,6 +58,7 @@ def matter_of(setup: Setup, weights: Mapping[str, Weight]) -> Matter:
         made.scene["bodies"].append({
             "weight": None if weight is None else [weight.mass, weight.center, weight.moments, weight.axes],
             "damping": [settings.linear_damping, settings.angular_damping], "gravity": settings.gravity,
+            "sleeps": settings.sleeps,
             "shapes": _shapes(setup, body.colliders, np.linalg.inv(body.pose), geometries, made, moves=True),
         })  # fmt: skip
     for prim in setup.statics:

@@ -21,8 +21,8 @@ from ..core.errors import UsdPhysError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.schema import split_applied
-from ..core.schemas import usd_physics
-from ..simulation.engine import ENGINES, programs
+from ..core.schemas import usd_geom, usd_physics
+from ..simulation.engine import ENGINES, Habit, Program, programs
 from ..simulation.live_values import quaternion_product
 from . import joints as bench
 from . import opinions, plain
@@ -40,6 +40,7 @@ from .runs import (
     simulated,
     subject_of,
     touching,
+    where_of,
     with_floor,
 )  # fmt: skip
 
@@ -707,19 +708,75 @@ def engine_checks(
             yield Check("engines", key, "pass", told), key, other
             continue
         pushed = _pushed(model, found[0], starts)
+        kept = _kept_apart(model, found[0], experiment.motion) if key in programs() else None
         if pushed:
             causes = tuple(cause for check in pushed for cause in check.causes)[:MOST_CAUSES]
+        elif kept is not None:
+            causes = (kept.cause,)
         elif not (causes := _untold(model, found[0], other)):
             causes = _engine_causes(key, run, found, experiment, partial(budget.has, share))
         lost = [notice.message for notice in other.notices if notice.code == "EngineLimits"]
         message = _sentence(found[0], model, experiment.motion, f"in {name}")
         if pushed:
             message += " " + f"{plain.PUSHED[pushed[0].name]}, which each engine does in its own way."
+        elif kept is not None:
+            joint, still = model.prims[kept.cause.path].display, model.prims[kept.other].display
+            message += " " + (
+                f"{name} lets it collide with {still}; elsewhere {joint} keeps the two apart, because {still} is below "
+                "the other side of it."
+            )
+        row = ENGINES[key]
+        if isinstance(row, Program) and Habit.EDGED in row.habits and (wheel := _rolling(model, found, experiment)):
+            body = model.prims[wheel].display
+            message += " " + f"Cylinders roll in {name} on edges, which slow them, such as {body}."
         if lost:
             message += f" {lost[0]}"
         if not causes and not budget.has(share):
             message += " " + "There was no time to find the cause."
         yield Check("engines", key, "differs", message, found[0].body, causes, "", _data(found)), key, other
+
+
+def _rolling(model: PhysicsModel, found: Sequence[Parting], experiment: Experiment) -> str:
+    """A body with a cylinder that turns by more than a radian about its axis, of those that part first and of what
+    hangs on them; "" without one."""
+    first = {one.body for one in found if one.time <= found[0].time + 0.1}
+    near = [body for part in subject_of(model).parts if first & set(part.bodies) for body in part.bodies]
+    for body in near:
+        for prim in model.colliders_of(body):
+            shape = prim.get(usd_geom.Gprim)
+            if isinstance(shape, usd_geom.Cylinder) and body in experiment.motion.paths:
+                axis = frames.rotation_of(prim.world)[:, "XYZ".index(shape.resolved("axis"))]
+                if _turned_about(experiment.motion, body, axis) > 1.0:
+                    return body
+    return ""
+
+
+def _turned_about(motion: Motion, body: str, axis: Matrix) -> float:
+    """rad, by which a body turns there and back about an axis (3,) that it has at the start."""
+    row = motion.paths.index(body)
+    turns = np.array([frames.matrix_of(turn) for turn in motion.rotations[:, row]])
+    along = turns @ (turns[0].T @ axis)
+    return float(np.abs((along * motion.velocities[:, row, 3:]).sum(axis=1)).sum()) * STEP
+
+
+class _Kept(NamedTuple):
+    """A static collider that a body does not collide with, and where a joint says so."""
+
+    other: str
+    cause: Cause
+
+
+def _kept_apart(model: PhysicsModel, first: Parting, motion: Motion) -> _Kept | None:
+    """Where a body parts at the contact with what is below the static side of one of its joints."""
+    subject = subject_of(model)
+    kind, other = where_of(subject, motion, first)
+    if kind != "contact":
+        return None
+    for facts in subject.joints:
+        for side, body, static in ((1, facts.body0, facts.static1), (0, facts.body1, facts.static0)):
+            if body == first.body and static and not facts.collides and paths.is_below(other, static):
+                return _Kept(other, Cause(facts.path, f"physics:body{side}", static))
+    return None
 
 
 def _untold(model: PhysicsModel, first: Parting, motion: Motion) -> tuple[Cause, ...]:

@@ -24,6 +24,7 @@ from ..core.model import PhysicsModel, Prim
 from ..core.schema import split_applied
 from ..core.schemas import usd_physics
 from ..simulation.articulations import joints_by_root
+from ..simulation.engine import Habit
 from ..simulation.joint_facts import NO_LIMIT, Drive, JointFacts
 from ..simulation.joint_poses import position_of, relative_pose, whole_turns
 from .certificate import measure
@@ -58,7 +59,8 @@ _BEYOND, _FOLLOWED = 1.5, 1.0
 #: that moves a target by a part of it in each frame does not lose count of turns.
 _FAR = 3.0 * PUSH
 #: Damping or friction that would stop a link so many times in a frame: steps of the solver decide what it does then.
-_STIFF = 60.0
+#: Explicit damping is stable up to two times in a step, and at most 16 steps in a frame are tried.
+_STIFF = 32.0
 #: Part of the time that has passed by which an engine may be behind.
 _LATE = 0.01
 #: Terms that experiments do not ask about, and leave out: keys of `_SAID`. Each has an experiment of its own, and some
@@ -72,6 +74,9 @@ _UNASKED = {
 _YIELDING = 2e-3
 #: rad/s or m/s: what is slower may be put to sleep by an engine, and is compared until then.
 _RESTING = 0.02
+#: From which imbalance on, and how much more bending than turning, the habits of an engine count. Havok turned a hinge
+#: by 2 % of what bent it.
+_UNBALANCED, _BENT = 0.03, 2.0
 #: Seconds in which a drive has to arrive.
 PATIENCE = 5.0
 
@@ -268,11 +273,11 @@ def _prims(subject: Subject, probe: Probe, experiment: str, push: float, hurry: 
         values = {"position": probe.start, "velocity": coasting(probe) if experiment == "coast" else 0.0}
         said = {f"state:__INSTANCE_NAME__:physics:{name}": value for name, value in values.items()}
         joint.add(vendor_schemas.made("PhysicsJointStateAPI", said), probe.dof)
-    return [link, *_base(probe), joint]
+    return [link, *_base(probe, heavier), joint]
 
 
-def _base(probe: Probe) -> list[Prim]:
-    """The prims that make an articulation of a joint on the bench."""
+def _base(probe: Probe, heavier: float) -> list[Prim]:
+    """The prims that make an articulation of a joint on the bench. heavier: by how much its link is made heavier."""
     if not probe.is_articulated:
         return []
     place = frames.transform(probe.anchor)
@@ -281,8 +286,10 @@ def _base(probe: Probe) -> list[Prim]:
     still = {f"physxArticulation:{name}Threshold": 0.0 for name in ("sleep", "stabilization")}
     above.add(vendor_schemas.made("PhysxArticulationAPI", still))
     base.add(usd_physics.RigidBodyAPI(starts_asleep=False))
-    moment = probe.mass * max(1e-4, float(np.trace(probe.inertia)) / probe.mass)
-    base.add(usd_physics.MassAPI(mass=probe.mass, center_of_mass=(0.0, 0.0, 0.0), diagonal_inertia=(moment,) * 3))
+    # As heavy as what it holds: joints of Havok yield where a heavy body hangs on a light one.
+    weight = heavier * probe.mass
+    moment = weight * max(1e-4, float(np.trace(probe.inertia)) / probe.mass)
+    base.add(usd_physics.MassAPI(mass=weight, center_of_mass=(0.0, 0.0, 0.0), diagonal_inertia=(moment,) * 3))
     fix = Prim(f"{BENCH}/{probe.name}/Fix", "PhysicsFixedJoint", is_xformable=False)
     fix.add(usd_physics.FixedJoint(body1=(probe.base,), local_pos0=frames.vector(probe.anchor)))
     return [above, base, fix]
@@ -555,7 +562,8 @@ class Outcome:
     """One joint in one experiment and engine. wanted, got: m or rad, at the end. error: largest share of what is
     allowed. lost: words of LOSABLE for what the engine moves without, see `terms_in`; empty if nothing of these
     explains it. time: s, when it parts from the answer. rate: with so many times the steps, the engine does what the
-    numbers say; 0 where it does not, or where that was not tried.
+    numbers say; 0 where it does not, or where that was not tried. beyond: m or rad, how far it goes beyond its limits
+    and the answer; 0 for what is allowed.
     """
 
     joint: str
@@ -567,6 +575,7 @@ class Outcome:
     lost: str = ""
     time: float = 0.0
     rate: int = 0
+    beyond: float = 0.0
 
     @property
     def is_kept(self) -> bool:
@@ -581,7 +590,7 @@ def judged(probe: Probe, experiment: str, engine: str, model: PhysicsModel, moti
     wanted, got = answer(probe, terms, seconds), positions(probe, motion)
     if experiment not in ("up", "down"):
         # Whether a joint bounces off a hard limit, nobody says.
-        got = got[: _free_frames(terms, wanted)]
+        got = got[: _free_frames(probe, terms, wanted, seconds)]
     yielded = _yielded(probe, terms)
     error, time = _error(wanted, got, terms.speed, yielded)
     lost = ""
@@ -599,14 +608,26 @@ def judged(probe: Probe, experiment: str, engine: str, model: PhysicsModel, moti
             if best and errors[best] < min(1.0, 0.5 * error):
                 lost = joined_by(best)
                 break
-    return Outcome(probe.facts.path, experiment, engine, float(wanted[-1]), float(got[-1]), error, lost, time)
+    beyond = 0.0 if lost or error <= 1.0 else _beyond(terms, wanted, got)
+    return Outcome(
+        probe.facts.path, experiment, engine, float(wanted[-1]), float(got[-1]), error, lost, time, beyond=beyond
+    )  # fmt: skip
 
 
-def _free_frames(terms: Terms, wanted: Floats) -> int:
+def _beyond(terms: Terms, wanted: Floats, got: Floats) -> float:
+    """m or rad, how far a joint goes beyond its limits and the answer; 0 for what is allowed."""
+    wanted = wanted[: len(got)]
+    past = np.maximum(got - np.maximum(wanted, terms.high), np.minimum(wanted, terms.low) - got)
+    farthest = float(past.max())
+    return farthest if farthest > LEAST else 0.0
+
+
+def _free_frames(probe: Probe, terms: Terms, wanted: Floats, seconds: float) -> int:
     """Number of frames until a joint meets a limit without softness, and at least two; all, where it meets none."""
-    is_hard = terms.limit_stiffness <= 0.0
-    met = np.flatnonzero(~((terms.low < wanted) & (wanted < terms.high))) if is_hard else np.zeros(0, int)
-    met = met[met > 0]
+    if terms.limit_stiffness > 0.0 or not terms.has("limits"):
+        return len(wanted)
+    # It may meet it between two frames.
+    met = np.flatnonzero(answer(probe, terms.without("limits"), seconds) != wanted)
     return max(2, int(met[0])) if len(met) else len(wanted)
 
 
@@ -634,6 +655,33 @@ def _awake(wanted: Floats, got: Floats) -> int:
     last = int(moves[-1]) + 1 if len(moves) else 0
     is_slow = 1 < last < count - 1 and abs(float(wanted[last] - wanted[last - 1])) < _RESTING * STEP
     return last + 1 if is_slow else count
+
+
+def imbalance(probe: Probe) -> float:
+    """The part of the matter of a hinge that its link alone would not set against a torque about the axis: 0 where that
+    is a principal axis through the centre of mass, up to 1."""
+    inertia = probe.link[:3, :3] @ probe.inertia @ probe.link[:3, :3].T
+    return 1.0 - 1.0 / (probe.matter * float(probe.direction @ np.linalg.solve(inertia, probe.direction)))
+
+
+def bending(probe: Probe, gravity: Matrix) -> float:
+    """How many times more gravity (3,), m/s2, bends a hinge at the start than it turns it."""
+    torque = np.cross(probe.center - probe.anchor, probe.mass * gravity)
+    along = float(torque @ probe.direction)
+    across = float(np.linalg.norm(torque - along * probe.direction))
+    return across / max(abs(along), 1e-9 * across, 1e-30)
+
+
+def habit_of(probe: Probe, experiment: str, gravity: Matrix) -> Habit | None:
+    """What shows in an experiment if an engine has it. gravity: (3,), m/s2, of the bench where something swings."""
+    drive = probe.facts.freedoms[probe.axis].drive
+    if experiment == "step" and drive is not None and drive.stiffness * abs(step_of(probe)) > drive.max_force:
+        return Habit.CLIPPED
+    if probe.axis != 3:
+        return None
+    if experiment == "force" and imbalance(probe) > _UNBALANCED:
+        return Habit.UNBALANCED
+    return Habit.BENT if experiment == "swing" and bending(probe, gravity) > _BENT else None
 
 
 def arrives(probe: Probe, terms: Terms) -> bool:
@@ -704,6 +752,12 @@ def said_at(prim: Prim, words: str) -> tuple[str, str] | None:
             if split_applied(name)[0] == base and getattr(value, field, None) is not None:
                 return name, field
     return None
+
+
+def softened_at(prim: Prim) -> tuple[str, str] | None:
+    """Where a joint says how softly MuJoCo, and Newton with its solver, hold its limits; None where nobody does."""
+    name = "MjcJointAPI"
+    return (name, "solreflimit") if getattr(prim.schemas.get(name), "solreflimit", None) is not None else None
 
 
 def said_beyond(prim: Prim) -> dict[str, tuple[str, str]]:

@@ -14,10 +14,10 @@ from ..core.errors import UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits
 from ..core.words import counted
-from ..simulation.engine import AUTOMATIC, ENGINES, PREVIEW, Program, solvers
+from ..simulation.engine import AUTOMATIC, ENGINES, PREVIEW, Habit, Program, solvers
 from ..simulation.engine import programs as that_read_files
 from . import compared, expectations, joints, opinions, plain, programs, trips
-from .certificate import Certificate, Check, digest_of
+from .certificate import Certificate, Check, digest_of, measure
 from .compared import Rewrite, Statements
 from .expectations import Expectation
 from .opinions import Opinion
@@ -259,11 +259,13 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
                 proof.outcomes.append(outcome)
         wrong = _with_finer_steps(wish, subject, wrong, budget)
         proof.outcomes += [outcome for _, outcome in wrong]
-        groups: dict[tuple[str, str, int], list[tuple[joints.Probe, joints.Outcome]]] = {}
+        groups: dict[tuple[str, str, int, bool, Habit | None], list[tuple[joints.Probe, joints.Outcome]]] = {}
         for probe, outcome in wrong:
-            groups.setdefault((outcome.experiment, outcome.lost, outcome.rate), []).append((probe, outcome))
-        for group in groups.values():
-            yield _outcome_check(subject.model, group)
+            habit = _habit_of(subject, probe, outcome)
+            key = outcome.experiment, outcome.lost, outcome.rate, outcome.beyond > 0.0, habit
+            groups.setdefault(key, []).append((probe, outcome))
+        for (*_, habit), group in groups.items():
+            yield _outcome_check(subject.model, group, habit)
         if untold:
             yield _untold_check(subject.model, engine, list(untold.values()))
     kept = sum(outcome.is_kept for outcome in proof.outcomes)
@@ -359,8 +361,29 @@ def _untold_check(model: PhysicsModel, engine: str, probes: Sequence[joints.Prob
     return Check("joints", "untold", "differs", message, first.path, causes, fix, data)
 
 
-def _outcome_check(model: PhysicsModel, group: Sequence[tuple[joints.Probe, joints.Outcome]]) -> Check:
-    """Of joints that an engine moves otherwise in one experiment, and that lose the same."""
+#: What an engine does with joints in its own way, as sentences with its name.
+_HABITS = {
+    Habit.UNBALANCED: "At its largest force, a drive in {engine} turns what is not balanced about its axis as if that "
+    "were heavier.",
+    Habit.BENT: "{engine} turns a hinge by a part of what bends it.",
+    Habit.CLIPPED: "While a drive in {engine} pulls with its largest force, its damping slows it as inertia would.",
+}  # fmt: skip
+
+
+def _habit_of(subject: Subject, probe: joints.Probe, outcome: joints.Outcome) -> Habit | None:
+    """The habit of an engine that explains an outcome for which there is no other reason."""
+    row = ENGINES[outcome.engine]
+    habits = row.habits if isinstance(row, Program) else frozenset()
+    if outcome.lost or outcome.rate or not habits:
+        return None
+    found = joints.habit_of(probe, outcome.experiment, joints.LEAN @ subject.gravity)
+    return found if found in habits else None
+
+
+def _outcome_check(
+    model: PhysicsModel, group: Sequence[tuple[joints.Probe, joints.Outcome]], habit: Habit | None
+) -> Check:
+    """Of joints that an engine moves otherwise in one experiment, and that lose the same. habit: that explains it."""
     first, outcome = group[0]
     name, words = ENGINES[outcome.engine].name, joints.EXPERIMENTS[outcome.experiment][1]
     joint = first.facts.prim.display
@@ -375,10 +398,20 @@ def _outcome_check(model: PhysicsModel, group: Sequence[tuple[joints.Probe, join
         steps = round(1.0 / STEP)
         finer = outcome.rate * steps
         message += " " + f"With {steps} steps a second it does not, and with {finer} it does."
+    if habit is not None:
+        message += " " + _HABITS[habit].format(engine=name)
     said = [
         (probe.facts.path, place) for probe, one in group for words in joints.terms_in(one.lost)
         if (place := joints.said_at(probe.facts.prim, words)) is not None
     ]  # fmt: skip
+    worst, farthest = max(group, key=lambda pair: pair[1].beyond)
+    if farthest.beyond:
+        far = measure(farthest.beyond, worst.axis)
+        message += " " + f"It goes {far} beyond its limit."
+        said += [
+            (probe.facts.path, place) for probe, one in group
+            if one.beyond and (place := joints.softened_at(probe.facts.prim)) is not None
+        ]  # fmt: skip
     causes = tuple(opinions.cause_alone(model, Opinion(path, *place)) for path, place in said)
     rows = [{"joint": probe.facts.path, "wanted": one.wanted, "got": one.got, "seconds": one.time}
             for probe, one in group]  # fmt: skip

@@ -60,6 +60,19 @@ class Ability(StrEnum):
     TOUCHES = "tell where colliders touch"
 
 
+class Habit(StrEnum):
+    """What an engine does in its own way, however small its time steps are."""
+
+    #: At its largest force, a drive turns what is not balanced about its axis as if that were heavier.
+    UNBALANCED = "unbalanced"
+    #: A part of a torque that bends a hinge turns it.
+    BENT = "bent"
+    #: While a drive pulls with its largest force, its damping slows it as inertia would: by damping times a time step.
+    CLIPPED = "clipped"
+    #: Cylinders roll on edges, which slows them.
+    EDGED = "edged"
+
+
 @dataclass(slots=True)
 class Setup:
     """One physics scene, which an engine is made of.
@@ -347,6 +360,7 @@ class Solver:
 class Program:
     """An engine in a Python of the user's own. program: file in `engines/`. packages: what its Python needs, as pip
     takes it. variable: environment variable with the path of that Python. engine, abilities: as of a `Solver`.
+    habits: as they were measured.
     """
 
     name: str
@@ -362,6 +376,7 @@ class Program:
     is_for_node: bool = False
     #: By how much faster than its target velocity it runs a drive without a spring.
     hurry: float = 1.0
+    habits: frozenset[Habit] = frozenset()
 
     @property
     def key(self) -> str:
@@ -421,16 +436,18 @@ ENGINES: dict[str, Solver | Program] = {
     ),
     "physx": Program(
         "PhysX", "PhysX, the engine of Isaac Sim and Omniverse", "run_physx.py",
-        "ovphysx physx-usd-schemas newton-usd-schemas", "USDPHYS_PHYSX_PYTHON",
+        "ovphysx physx-usd-schemas newton-usd-schemas", "USDPHYS_PHYSX_PYTHON", habits=frozenset({Habit.EDGED}),
     ),
     # Newton needs scipy for colliders that are meshes, and does not bring it.
     "newton": Program(
         "Newton", "Newton with the solver of MuJoCo", "run_newton.py",
         '"newton[sim]" newton-usd-schemas usd-core scipy', "USDPHYS_NEWTON_PYTHON", deforms=True,
+        habits=frozenset({Habit.CLIPPED}),
     ),
     "havok": Program(
         "Havok", "Havok, the engine of games in Babylon.js", "run_havok.js", "@babylonjs/havok",
         "USDPHYS_HAVOK_FOLDER", is_for_node=True, hurry=2.5,
+        habits=frozenset({Habit.UNBALANCED, Habit.BENT, Habit.EDGED}),
     ),
 }  # fmt: skip
 

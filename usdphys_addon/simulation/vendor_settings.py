@@ -83,7 +83,7 @@ class BodySettings:
     """Damping: 1/s. gravity: factor. moves: whether the body may move along the axes of the world. turns: about
     them.
 
-    max_speed, max_spin: m/s and rad/s.
+    max_speed, max_spin: m/s and rad/s. sleeps: False if it is said to stay awake, however slow it is.
     """
 
     linear_damping: float = 0.0
@@ -94,6 +94,7 @@ class BodySettings:
     is_fast: bool = False
     max_speed: float = math.inf
     max_spin: float = math.inf
+    sleeps: bool = True
 
 
 PLAIN = BodySettings()
@@ -115,6 +116,7 @@ def body_settings(prim: Prim, air: Air = OFF) -> BodySettings:
         factor,
         _free(api.locked_pos_axis), _free(api.locked_rot_axis), api.enable_ccd is True,
         _positive(api.max_linear_velocity) or math.inf, _positive(api.max_angular_velocity) or math.inf,
+        api.sleep_threshold != 0.0,
     )  # fmt: skip
 
 

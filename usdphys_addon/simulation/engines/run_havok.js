@@ -14,6 +14,8 @@ const DISTANCE = 6;
 const COMBINE = { min: "MINIMUM", max: "MAXIMUM", average: "ARITHMETIC_MEAN", multiply: "MULTIPLY" };
 const BYTES = { f8: 8, i4: 4 };
 const FARTHEST = 3.4e38;
+// Havok puts to sleep what is slow in so many steps. Measured at 60 steps a second, slow is below so many m/s and rad/s.
+const SLEEPY_STEPS = 19, SLEEPY_SPEED = 0.1, SLEEPY_SPIN = 0.33;
 
 function checked(answer, what) {
     const result = Array.isArray(answer) ? answer[0] : answer;
@@ -63,19 +65,16 @@ class Scene {
         hp.HP_World_SetIdealStepTime(this.world, header.seconds / this.parts);
         this.bodies = [];
         this.joints = new Map();
-        this.moving = new Set();
+        this.slow = new Float64Array(scene.bodies.length);
+        this.awake = new Set();
         scene.bodies.forEach((told, row) => {
             const state = arrays.states.subarray(13 * row, 13 * row + 13);
-            const body = this.body(told.shapes, this.kinematic.has(row) ? "KINEMATIC" : "DYNAMIC", state);
-            if (told.weight) {
-                const [mass, center, moments, [w, x, y, z]] = told.weight;
-                const each = moments.map((moment) => moment / (mass || 1));
-                checked(hp.HP_Body_SetMassProperties(body, [center, mass, each, [x, y, z, w]]), "a mass");
-            }
+            const body = this.body(told.shapes, this.kinematic.has(row) ? "KINEMATIC" : "DYNAMIC", state, told.weight);
             hp.HP_Body_SetLinearDamping(body, told.damping[0]);
             hp.HP_Body_SetAngularDamping(body, told.damping[1]);
             hp.HP_Body_SetGravityFactor(body, told.gravity);
             if (!this.kinematic.has(row)) {
+                if (!told.sleeps || this.patience() > 0) this.keepAwake(row, true);
                 hp.HP_Body_SetLinearVelocity(body, Array.from(state.subarray(7, 10)));
                 hp.HP_Body_SetAngularVelocity(body, Array.from(state.subarray(10, 13)));
             }
@@ -86,7 +85,7 @@ class Scene {
         scene.apart.forEach((pair, number) => this.joints.set(number, [this.free(pair), null]));
     }
 
-    body(shapes, motion, pose) {
+    body(shapes, motion, pose, weight) {
         const { hp } = this;
         const body = checked(hp.HP_Body_Create(), "a body");
         hp.HP_Body_SetMotionType(body, hp.MotionType[motion]);
@@ -101,6 +100,12 @@ class Scene {
                 checked(hp.HP_Shape_AddChild(container, shape, [place(told.pose), turn(told.pose), [1, 1, 1]]), "a part");
             }
             checked(hp.HP_Body_SetShape(body, container), "a shape");
+        }
+        if (weight) {
+            // Before it is in its world: else gravity does not turn it about a joint that is close to its centre.
+            const [mass, center, moments, [w, x, y, z]] = weight;
+            const each = moments.map((moment) => moment / (mass || 1));
+            checked(hp.HP_Body_SetMassProperties(body, [center, mass, each, [x, y, z, w]]), "a mass");
         }
         checked(hp.HP_Body_SetQTransform(body, [place(pose), turn(pose)]), "a place");
         checked(hp.HP_World_AddBody(this.world, body, false), "a body in its world");
@@ -223,6 +228,7 @@ class Scene {
             });
             checked(hp.HP_World_Step(this.world, seconds), "a step");
         }
+        if (this.patience() > 0) this.letSleep();
         // What nobody leads any more stands still.
         for (const row of led) {
             hp.HP_Body_SetLinearVelocity(this.bodies[row], [0, 0, 0]);
@@ -245,7 +251,33 @@ class Scene {
         checked(this.hp.HP_Body_SetTargetQTransform(this.bodies[row], [place(unit), turn(unit)]), "a target");
     }
 
+    // Seconds that a body has to be slow before Havok may count its steps: with more than 60 steps a second, it would
+    // stop a wheel that turns once in six seconds.
+    patience() {
+        return SLEEPY_STEPS * (1 / 60 - this.header.seconds / this.parts);
+    }
+
+    letSleep() {
+        const { hp } = this, patience = this.patience();
+        this.header.scene.bodies.forEach((told, row) => {
+            if (this.kinematic.has(row) || !told.sleeps) return;
+            const speed = Math.hypot(...hp.HP_Body_GetLinearVelocity(this.bodies[row])[1]);
+            const spin = Math.hypot(...hp.HP_Body_GetAngularVelocity(this.bodies[row])[1]);
+            this.slow[row] = speed < SLEEPY_SPEED && spin < SLEEPY_SPIN ? this.slow[row] + this.header.seconds : 0;
+            this.keepAwake(row, this.slow[row] < patience);
+        });
+    }
+
+    keepAwake(row, isAwake) {
+        if (this.awake.has(row) === isAwake) return;
+        const { ALWAYS_ACTIVE, SIMULATION_CONTROLLED } = this.hp.ActivationControl;
+        this.hp.HP_Body_SetActivationControl(this.bodies[row], isAwake ? ALWAYS_ACTIVE : SIMULATION_CONTROLLED);
+        if (isAwake) this.awake.add(row);
+        else this.awake.delete(row);
+    }
+
     activate(row) {
+        this.slow[row] = 0;
         this.hp.HP_Body_SetActivationState(this.bodies[row], this.hp.ActivationState.ACTIVE);
     }
 
