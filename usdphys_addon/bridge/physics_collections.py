@@ -38,9 +38,9 @@ def tidy(model: PhysicsModel, found: ImportedIDs) -> None:
     seen = {paths.nearest(path, bodies) for path, obj in found.objects.items() if obj.type == "MESH"
             and path not in guides} - {""}  # fmt: skip
     size = joint_size(parts or found.objects.values()) if model.prims else 1.0
-    for path, obj in found.objects.items():
-        if obj.type == "EMPTY" and path not in joints and size < obj.empty_display_size:
-            obj.empty_display_size = size / (abs(max(obj.matrix_world.to_scale(), key=abs)) or 1.0)
+    for path, empty in found.objects.items():
+        if empty.type == "EMPTY" and path not in joints and size < empty.empty_display_size:
+            empty.empty_display_size = _below_scale(empty, size)
     moved: list[tuple[Object, str]] = []
     for path, prim in model.prims.items():
         is_joint = path in joints
@@ -64,8 +64,13 @@ def tidy(model: PhysicsModel, found: ImportedIDs) -> None:
 def show_joint(obj: Object, size: float) -> None:
     """Show an Empty as the axes of a joint. size: their length in the world, Blender units."""
     obj.empty_display_type = "ARROWS"
+    obj.empty_display_size = _below_scale(obj, size)
+
+
+def _below_scale(obj: Object, size: float) -> float:
+    """A display size that is `size` in the world, Blender units."""
     scale = max(obj.matrix_world.to_scale(), key=abs)
-    obj.empty_display_size = size / (abs(scale) or 1.0)
+    return size / (abs(scale) or 1.0)
 
 
 def move(obj: Object, name: str) -> None:
