@@ -82,7 +82,7 @@ class USDPHYS_OT_make_collider_objects(Stepped, _OnSelection, bpy.types.Operator
         name="Method", items=items_of("method of a decomposition"), description="What makes the convex parts"
     )
     error = FloatProperty(
-        name="Largest Error", min=0.0, max=1000.0, soft_max=50.0, subtype="PERCENTAGE", precision=1,
+        name="Largest Error", min=0.0, max=1000.0, soft_max=50.0, subtype="PERCENTAGE", precision=1, step=100,
         description="Make the fewest parts whose missing and added volume is at most this part of the volume of the "
         "mesh, and report how well they fit. 0: make at most as many parts as set",
     )  # fmt: skip
@@ -97,9 +97,11 @@ class USDPHYS_OT_make_collider_objects(Stepped, _OnSelection, bpy.types.Operator
         }  # fmt: skip
         draw_rows(self, "kind", "margin", *own.get(self.kind, ()), "replace")
         if self.kind == "DECOMPOSITION" and self.told:
+            from ..usdphys_addon.viewport.wrapped_text import OPERATION_LINE, draw_text
+
             box = self.layout.box().column(align=True)
             for line in self.told.splitlines():
-                box.label(text=line, translate=False)
+                draw_text(box, line, "NONE", length=OPERATION_LINE)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import collider_edits
@@ -117,7 +119,7 @@ class USDPHYS_OT_make_collider_objects(Stepped, _OnSelection, bpy.types.Operator
         lines = []
         for fit, suggested in zip(result.fits[:_MOST_TOLD], result.suggested, strict=False):
             lines += [fit, tr(phrase("Fewest for an error of {numbers}", numbers=suggested))] if suggested else [fit]
-        self.told = "\n".join(lines)
+        self.told = "\n".join([*lines, *result.notes[:_MOST_TOLD]])
         return finish(self, self.result_text(result), result.notes)
 
     def progress(self, fraction: Any) -> str:

@@ -367,8 +367,45 @@ def test_joints_and_guides_have_collections_and_joints_a_fitting_size(tmp_path):
     assert [item.name for item in joint.users_collection] == [physics_collections.JOINTS]
     assert [item.name for item in shell.users_collection] == [physics_collections.COLLIDERS]
     assert [item.name for item in door.users_collection] == ["Scene Collection"]
-    span = (36.0**2 + 10.0**2 + 10.0**2) ** 0.5
-    assert joint.empty_display_size == pytest.approx(0.03 * span, rel=1e-3)
+    # The span of what moves: ground and walls may be far larger.
+    assert joint.empty_display_size == pytest.approx(0.03 * 300.0**0.5, rel=1e-3)
+
+
+@pytest.mark.parametrize(("seen", "drawn"), [("", "WIRE"), ('def Cube "Seen" {}', "BOUNDS")])
+def test_wires_of_a_collider_do_not_hide_what_is_seen_of_its_body(tmp_path, seen, drawn):
+    count = 501
+    points = ", ".join(f"(0, 0, {number})" for number in range(count + 2))
+    counts, corners = ", ".join(["3"] * count), ", ".join(f"0, {one + 1}, {one + 2}" for one in range(count))
+    import_usd(written(tmp_path / "body.usda", f"""{HEAD}
+def Xform "Body" ( {BODY} )
+{{
+    {seen}
+    def Mesh "Many" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+    {{
+        uniform token purpose = "guide"
+        point3f[] points = [{points}]
+        int[] faceVertexCounts = [{counts}]
+        int[] faceVertexIndices = [{corners}]
+    }}
+}}
+"""))  # fmt: skip
+    assert bpy.data.objects["Many"].display_type == drawn
+
+
+def test_empties_of_a_small_robot_are_drawn_small_on_a_large_floor(tmp_path):
+    robot = "".join(
+        f'def Xform "Link{number}" ( {BODY} )\n{{\n    double3 xformOp:translate = ({number}, 0, 0)\n'
+        '    uniform token[] xformOpOrder = ["xformOp:translate"]\n    def Xform "Mark" {}\n}\n'
+        for number in range(4)
+    )
+    floor = 'def Cube "Floor" (prepend apiSchemas = ["PhysicsCollisionAPI"])\n{\n    double size = 1000\n}\n'
+    import_usd(
+        written(tmp_path / "robot.usda", f"{HEAD}{robot}{floor}".replace("metersPerUnit = 1", "metersPerUnit = 0.1"))
+    )
+    for name in ("Link0", "Link3", "Mark"):
+        empty = bpy.data.objects[name]
+        size = empty.empty_display_size * abs(empty.matrix_world.to_scale()[0])
+        assert empty.type == "EMPTY" and size == pytest.approx(0.03 * 0.3, rel=1e-3)
 
 
 def test_an_import_into_a_crowd_of_collections_visits_them_once_and_not_for_each_joint(tmp_path, monkeypatch):
@@ -395,8 +432,7 @@ def test_joint_size_is_that_of_the_world_below_a_scale(tmp_path):
     import_usd(written(tmp_path / "door.usda", text))
     joint = bpy.data.objects["Hinge"]
     size = joint.empty_display_size * abs(joint.matrix_world.to_scale()[0])
-    span = (0.36**2 + 0.10**2 + 0.10**2) ** 0.5
-    assert size == pytest.approx(0.03 * span, rel=1e-3)
+    assert size == pytest.approx(0.03 * 0.03**0.5, rel=1e-3)
 
 
 # --------------------------------------------------------------------------- progress

@@ -789,6 +789,17 @@ def test_a_decomposition_makes_the_fewest_parts_that_an_error_allows_and_says_ho
     assert counts.suggested == ["10%: 2 parts, 5%: 2 parts, 2%: 2 parts, 1%: 2 parts"]
 
 
+def test_an_error_that_no_number_of_parts_reaches_is_named_below_the_slider():
+    """A round body is never split into convex parts without an error, as the solver's parts are no exact ones."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.mesh.primitive_torus_add(major_segments=12, minor_segments=8)
+    bpy.context.object.name = "Ring"
+    steps = collider_edits.decompose_steps(bpy.context, [bpy.context.object], convex_parts.Wanted(error=1e-4))
+    (note,) = finished(steps).notes
+    assert "'Ring' have an error of" in note and "more than the 0.0% that are allowed" in note
+    assert bpy.ops.usdphys.make_collider_objects(kind="DECOMPOSITION", error=0.01) == {"FINISHED"}
+
+
 def test_a_decomposition_that_is_left_changes_nothing():
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.ops.mesh.primitive_torus_add(major_segments=24, minor_segments=8)

@@ -869,6 +869,77 @@ def test_included_files_and_meshes_are_found_from_another_folder(tmp_path: Path)
         assert mujoco.MjModel.from_xml_path(str(target)).body("b").mass[0] == pytest.approx(1000 / 6)
     assert (robot / "again.xml").read_text() == text
     assert "<!-- part -->" in (other / "again.xml").read_text()
+    # A mesh further away than beside the folder of the model would not be read: it is copied.
+    assert read.read_file(other / "again.xml").missing == []
+    assert (other / "again_assets" / "t.obj").is_file()
+    beside = robot.parent / "beside"
+    beside.mkdir()
+    mjcf_file.write_file(stage, usd_read.read_stage(stage), beside / "again.xml")
+    assert [path.name for path in beside.iterdir()] == ["again.xml"]
+    assert read.read_file(beside / "again.xml").missing == []
+
+
+@pytest.mark.parametrize("compiler", ['meshdir="../shapes"', 'meshdir="../shapes" strippath="true"', 'assetdir=".."'])
+def test_files_of_other_folders_are_copied_under_names_of_their_own(tmp_path: Path, compiler: str) -> None:
+    """Two of one name, from two folders, and an image: with an old copy, which is replaced."""
+    robot, far = tmp_path / "robots" / "robot", tmp_path / "elsewhere" / "deep"
+    shapes = tmp_path / "robots" / "shapes"
+    for folder in (robot, far, shapes / "in"):
+        folder.mkdir(parents=True)
+    text = "v 0 0 0\nv {0} 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
+    first, second = (
+        ("a.obj", "in/b.obj") if "strippath" in compiler else ("../shapes/a.obj", "../shapes/in/../in/a.obj")
+    )
+    if "assetdir" in compiler:
+        first, second = "shapes/a.obj", "shapes/in/a.obj"
+    for name, size in (("a.obj", 1), ("b.obj", 2), ("in/a.obj", 2), ("in/b.obj", 2)):
+        (shapes / name).write_text(text.format(size))
+    (robot / "../p.png").write_bytes(PNG)
+    (robot / "p.png").write_bytes(PNG)
+    (robot / "model.xml").write_text(
+        f'<mujoco model="m"><compiler {compiler}/><asset><mesh name="one" file="{first}"/>'
+        f'<mesh name="two" file="{second}"/><texture name="p" type="2d" file="p.png"/></asset><worldbody>'
+        '<body name="a"><freejoint/><geom type="mesh" mesh="one"/></body>'
+        '<body name="b" pos="9 0 0"><freejoint/><geom type="mesh" mesh="two"/></body></worldbody></mujoco>'
+    )
+    mjcf_stage.convert(robot / "model.xml", tmp_path / "model.usda")
+    stage = usd_read.open_stage(tmp_path / "model.usda")
+    target = far / "again.xml"
+    for _ in range(2):
+        issues, _ = mjcf_file.write_file(stage, usd_read.read_stage(stage), target)
+        assert not [issue for issue in issues if issue.code.startswith(("Mjcf", "File"))]
+        found = read.read_file(target)
+        assert found.missing == [] and len(set(found.assets)) == len(found.assets) == 3
+        assert all(file.is_relative_to(far) for file in found.assets)
+        mujoco = pytest.importorskip("mujoco")
+        judge = mujoco.MjModel.from_xml_path(str(target))
+        assert judge.body("b").mass[0] == pytest.approx(2 * judge.body("a").mass[0]) == pytest.approx(1000 / 3)
+
+
+def test_a_mesh_that_is_too_far_away_is_said_to_be_so_and_not_to_be_missing(tmp_path: Path) -> None:
+    robot = tmp_path / "some" / "deep" / "place"
+    robot.mkdir(parents=True)
+    (tmp_path / "far.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n")
+    (robot / "model.xml").write_text(
+        '<mujoco><asset><mesh name="t" file="../../../far.obj"/><mesh name="u" file="../none.obj"/></asset></mujoco>'
+    )
+    far, gone = (issue.message for issue in read.read_file(robot / "model.xml").issues)
+    assert "further away than beside the folder of the model" in far and "is not there" in gone
+
+
+@pytest.mark.parametrize(("tag", "is_named"), [
+    ("position", False), ("velocity", False), ("motor", True),
+    ('general biastype="affine" gaintype="affine" biasprm="0 0 -1"', True),
+])  # fmt: skip
+def test_the_preview_says_that_it_ignores_an_actuator_only_where_no_drive_says_the_same(
+    tmp_path: Path, tag: str, is_named: bool
+) -> None:
+    (tmp_path / "m.xml").write_text(
+        '<mujoco><worldbody><body><joint name="j"/><geom size="0.1"/></body></worldbody>'
+        f'<actuator><{tag} joint="j"/></actuator></mujoco>'
+    )
+    notices = World(layout.plan(read.read_file(tmp_path / "m.xml")).model).notices
+    assert any("is a MjcActuator" in notice.message for notice in notices) == is_named
 
 
 # --------------------------------------------------------------------------- written anew

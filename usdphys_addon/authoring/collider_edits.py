@@ -426,6 +426,11 @@ def decompose_steps(
         fits = misfit._replace(distance=misfit.distance * scale)
         outcome.fits.append(f"'{obj.name}': {convex_parts.described(parts, fits)}")
         outcome.suggested.append(convex_parts.suggested(fewest))
+        if 0.0 < wanted.error < misfit.error:
+            outcome.notes.append(
+                f"The parts of '{obj.name}' have an error of {misfit.error:.1%}, more than the {wanted.error:.1%} that "
+                "are allowed."
+            )
         grown = [fitting.hull(part.points, margin) or part for part in parts] if margin else parts
         planned.append((obj, world, [_Part(surface=part) for part in grown]))
     _make(context, planned, replace, outcome)

@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 from bpy.types import Object
 
+from ..core import paths
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.vendors import is_placeless
@@ -19,12 +20,27 @@ JOINTS = "Physics Joints"
 COLLIDERS = "Physics Colliders"
 #: Size of a joint as a fraction of what the file spans.
 _JOINT_SIZE = 0.03
+#: Colliders with more faces than this are drawn as boxes where the body shows something else: their wires hide it.
+_MOST_WIRES = 500
 
 
 def tidy(model: PhysicsModel, found: ImportedIDs) -> None:
-    """Move the objects of joints and guide colliders into collections, and size the joints to the scene."""
+    """Move the objects of joints and guide colliders into collections, and size joints and other Empties to the scene.
+
+    Ground and surroundings, which can be far larger than what moves, do not count beside bodies. Colliders of many
+    faces are drawn as boxes.
+    """
     joints = {path for path, prim in model.prims.items() if is_placeless(prim)}
-    size = joint_size(found.objects.values()) if joints else 1.0
+    bodies = model.bodies
+    parts = [obj for path, obj in found.objects.items() if paths.nearest(path, bodies)]
+    guides = {path for path, prim in model.prims.items() if prim.purpose == "guide"}
+    #: Bodies that show a mesh beside their guides.
+    seen = {paths.nearest(path, bodies) for path, obj in found.objects.items() if obj.type == "MESH"
+            and path not in guides} - {""}  # fmt: skip
+    size = joint_size(parts or found.objects.values()) if model.prims else 1.0
+    for path, empty in found.objects.items():
+        if empty.type == "EMPTY" and path not in joints and size < empty.empty_display_size:
+            empty.empty_display_size = _below_scale(empty, size)
     moved: list[tuple[Object, str]] = []
     for path, prim in model.prims.items():
         is_joint = path in joints
@@ -39,6 +55,8 @@ def tidy(model: PhysicsModel, found: ImportedIDs) -> None:
             moved.append((obj, JOINTS))
         elif prim.get(usd_physics.CollisionAPI) is not None and obj.type != "EMPTY":
             moved.append((obj, COLLIDERS))
+            if obj.type == "MESH" and len(obj.data.polygons) > _MOST_WIRES and paths.nearest(path, bodies) in seen:
+                obj.display_type = "BOUNDS"
     if moved:
         _move_all(moved)
 
@@ -46,8 +64,13 @@ def tidy(model: PhysicsModel, found: ImportedIDs) -> None:
 def show_joint(obj: Object, size: float) -> None:
     """Show an Empty as the axes of a joint. size: their length in the world, Blender units."""
     obj.empty_display_type = "ARROWS"
+    obj.empty_display_size = _below_scale(obj, size)
+
+
+def _below_scale(obj: Object, size: float) -> float:
+    """A display size that is `size` in the world, Blender units."""
     scale = max(obj.matrix_world.to_scale(), key=abs)
-    obj.empty_display_size = size / (abs(scale) or 1.0)
+    return size / (abs(scale) or 1.0)
 
 
 def move(obj: Object, name: str) -> None:

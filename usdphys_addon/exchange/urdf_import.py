@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 #: Drawn size of a link's Empty, as a part of the size of the robot.
 _DRAWN = 0.03
-#: Faces of a collider beyond which its wires would hide what is seen of the robot.
-_MOST_WIRES = 500
 
 
 def import_urdf(
@@ -96,7 +94,7 @@ def _complete(plan: Layout, texts: RobotTexts, found: ImportedIDs, source: Impor
 
 
 def _finish(plan: Layout, result: ImportResult) -> None:
-    """Give the objects the names of the URDF; draw Empties of links small, and colliders of many faces as boxes."""
+    """Give the objects the names of the URDF; draw Empties of links small."""
     new = set(result.objects)
     objects: dict[str, Any] = {obj.usdphys.prim.path: obj for obj in bpy.data.objects if obj.name in new}
     _rename(plan, objects)
@@ -117,7 +115,7 @@ def _rename(plan: Layout, objects: Mapping[str, Object]) -> None:
 
 
 def _draw_small(plan: Layout, objects: Mapping[str, Object]) -> None:
-    """Draw Empties of links small beside the robot, and colliders of many faces as boxes."""
+    """Draw Empties of links small beside the robot."""
     places = np.array([world[:3, 3] for world in plan.worlds.values()])
     size = float(np.ptp(places, axis=0).max()) if len(places) else 0.0
     scale = float(bpy.context.scene.unit_settings.scale_length) or 1.0
@@ -125,10 +123,6 @@ def _draw_small(plan: Layout, objects: Mapping[str, Object]) -> None:
     for path, empty in objects.items():
         if empty.type == "EMPTY" and not path.startswith(f"{plan.physics}/"):
             empty.empty_display_size = drawn
-    for placed in plan.shapes:
-        obj = objects.get(placed.path) if placed.is_collider and plan.options.visuals else None
-        if obj is not None and obj.type == "MESH" and len(obj.data.polygons) > _MOST_WIRES:
-            obj.display_type = "BOUNDS"
 
 
 def _share_meshes(plan: Layout, objects: dict[str, Object]) -> None:

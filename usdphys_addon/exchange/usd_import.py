@@ -261,8 +261,8 @@ class _Landing:
         import_repair.repair(scene, stage, found, source.resets, below, scale)
         if self.complete is not None:
             self.complete(found, source)
-        elif model.joints:
-            # Joints are placed in the world, so the matrices of their parents must be up to date.
+        elif model.joints or model.bodies:
+            # Joints are placed, and Empties sized, in the world: the matrices of their parents must be up to date.
             self.context.view_layer.update()
         for path, prim in model.prims.items():
             gprim, obj = prim.get(usd_geom.Gprim) if "usd_type" in prim.extras else None, found.objects.get(path)

@@ -306,10 +306,13 @@ class _Reader:
         if self.model.flags.get("gravity") == "disable":
             self.model.gravity = np.zeros(3)
 
+    def _folder(self, kind: str) -> str:
+        """The folder that the compiler names for files of a kind."""
+        return self.compiler.get(kind) or self.compiler.get("assetdir") or ""
+
     def _asset_file(self, name: str, kind: str) -> Path | None:
         short = Path(name.replace("\\", "/")).name if self.compiler.get("strippath") == "true" else name
-        folder = self.compiler.get(kind) or self.compiler.get("assetdir") or ""
-        found = file_of(self.path, self.near, short, self.path.parent / folder, self.path.parent)
+        found = file_of(self.path, self.near, short, self.path.parent / self._folder(kind), self.path.parent)
         if found is None:
             self.model.missing.append(name)
         else:
@@ -372,8 +375,11 @@ class _Reader:
         elif file:
             mesh.file = self._asset_file(file, "meshdir")
             if mesh.file is None:
-                self._issue("MjcfMeshMissing", f"The mesh '{file}' is not there (line {line}); its geoms are left out.",
-                            "Put it into the folder that the compiler's meshdir names.")  # fmt: skip
+                is_far = is_file(self.path.parent / self._folder("meshdir") / file.replace("\\", "/"))
+                why = "further away than beside the folder of the model" if is_far else "not there"
+                self._issue("MjcfMeshMissing", f"The mesh '{file}' is {why} (line {line}); its geoms are left out.",
+                            "Put it into the folder that the compiler's meshdir names, in, below or beside that of "
+                            "the model.")  # fmt: skip
         else:
             self.unread["built-in mesh"] += 1
         self.model.meshes[name] = mesh

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -95,26 +96,76 @@ def _inside(text: str, name: str) -> str:
     return text[root.opened : text.rindex("</", root.start, root.end)] if root.end > root.opened else ""
 
 
+def reaches(model: Model, target: Path) -> bool:
+    """True if a reader finds all files of a model from a folder: each is in it, below it, or in a folder beside it."""
+    top = target.resolve().parent
+    return all(file.is_relative_to(top) for file in model.assets)
+
+
 def move_files(root: Element, edits: TextEdits, folder: Path, target: Path) -> None:
     """Let the names of files lead to the same files from another folder."""
     if os.path.realpath(folder) == os.path.realpath(target):
         return
+    _move_models(root, edits, folder, target)
+    known = _folders(root)
+    for word in _named_folders(root):
+        _set_folder(root, edits, word, Path(os.path.relpath(folder / known[word], target)).as_posix())
+
+
+def copy_files(root: Element, edits: TextEdits, folder: Path, target: Path, copies: Path) -> None:
+    """Copy the files that a text names, and let their names lead to the copies.
+
+    folder: of the files. target: folder of the new text. copies: where to; the text names it by its last part.
+    """
+    _move_models(root, edits, folder, target)
+    known, taken = _folders(root), dict[Path, Path]()
+    for word in _named_folders(root):
+        for element in root.walk():
+            for key in element.attributes if element.tag in _FOLDERS[word] else ():
+                file = (element.get(key) or "").replace("\\", "/") if key.startswith("file") else ""
+                short = posixpath.basename(file) if known["strippath"] == "true" else posixpath.normpath(file)
+                path = read.file_of(folder / "model.xml", (), short, folder / known[word], folder) if file else None
+                if path is None:
+                    continue
+                name = posixpath.basename(short) if short.startswith(("..", "/")) else short
+                stem, end = posixpath.splitext(name)
+                count = 1
+                while taken.setdefault(copies / name, path) != path:
+                    count += 1
+                    name = f"{stem}_{count}{end}"
+                (copies / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, copies / name)
+                if name != short:
+                    edits.set(element, key, name)
+        _set_folder(root, edits, word, copies.name)
+
+
+def _move_models(root: Element, edits: TextEdits, folder: Path, target: Path) -> None:
+    """Let the names of attached models lead to them from another folder."""
     for element in root.walk():
         if element.tag == "model" and (file := element.get("file")):
             edits.set(element, "file", Path(os.path.relpath(folder / file.replace("\\", "/"), target)).as_posix())
-    compilers = [child for child in root.children if child.tag == "compiler"]
+
+
+def _folders(root: Element) -> dict[str, str]:
+    """What the compilers say about the folders of files, by attribute."""
     known: dict[str, str] = {}
-    for compiler in compilers:
-        known.update(
-            {name: compiler.attributes[name] for name in ("assetdir", *_FOLDERS) if name in compiler.attributes}
-        )
+    for child in root.children:
+        if child.tag == "compiler":
+            known.update(child.attributes)
+    found = {word: known.get(word, known.get("assetdir", "")).replace("\\", "/") for word in _FOLDERS}
+    return found | {"strippath": known.get("strippath", "")}
+
+
+def _named_folders(root: Element) -> list[str]:
+    """The attributes of the compiler that name a folder in which the text names files."""
     named = {element.tag for element in root.walk() if any(key.startswith("file") for key in element.attributes)}
-    for word, tags in _FOLDERS.items():
-        if not named.intersection(tags):
-            continue
-        there = folder / known.get(word, known.get("assetdir", "")).replace("\\", "/")
-        name = Path(os.path.relpath(there, target)).as_posix()
-        if compilers:
-            edits.set(compilers[-1], word, name)
-        else:
-            edits.set_in(root, "compiler", word, name)
+    return [word for word, tags in _FOLDERS.items() if named.intersection(tags)]
+
+
+def _set_folder(root: Element, edits: TextEdits, word: str, name: str) -> None:
+    compilers = [child for child in root.children if child.tag == "compiler"]
+    if compilers:
+        edits.set(compilers[-1], word, name)
+    else:
+        edits.set_in(root, "compiler", word, name)

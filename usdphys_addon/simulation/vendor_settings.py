@@ -62,6 +62,8 @@ _PHYSICAL = frozenset({
     usd_physics.PhysicsScene.usd_name,
     *BY_TYPE_NAME,
 })  # fmt: skip
+_ACTUATOR = "MjcActuator"
+_DRIVE = usd_physics.DriveAPI.usd_name
 _FOLLOWING = ("NewtonMimicAPI", "PhysxMimicJointAPI")
 #: Schemas whose attributes are about motion, and so are worth a notice.
 _PLACES = ("body", "joint", "dof", "material")
@@ -195,6 +197,15 @@ def _may_be_left_out(name: str) -> bool:
     return cls is not None and cls.family not in schema.OWN_FAMILIES
 
 
+def _is_simulated_as_drive(model: PhysicsModel, prim: Prim) -> bool:
+    """True for an actuator of MuJoCo that is a servo: the joint that it moves has a drive with its gains."""
+    api: Any = prim.schemas.get(_ACTUATOR) if prim.type_name == _ACTUATOR else None
+    if api is None or api.bias_type != "affine" or len(api.target or ()) != 1:
+        return False
+    joint = model.prims.get(api.target[0])
+    return joint is not None and any(schema.split_applied(name)[0] == _DRIVE for name in joint.schemas)
+
+
 def report_others(model: PhysicsModel, names: Iterable[str], notices: Notices) -> None:
     """Notices about settings that change the motion and are not simulated.
 
@@ -203,6 +214,8 @@ def report_others(model: PhysicsModel, names: Iterable[str], notices: Notices) -
     if not any(map(_may_be_left_out, names)):
         return
     for prim in model.prims.values():
+        if _is_simulated_as_drive(model, prim):
+            continue
         if is_vendor_type(prim.type_name) and not is_simulated(prim.type_name):
             notices.add("VendorNotSimulated", prim, f"{prim.display} is a {prim.type_name}, which the preview ignores.")
         left_out = []

@@ -71,12 +71,14 @@ def write_file(
     with scratch_folder(target) as scratch:
         made, near = _made(stage, model, target, folders, scratch)
         issues += made.issues
+        file = scratch / target.name
+        # Copies of meshes are not beside the target yet.
+        place = file if (scratch / _assets_beside(target)).is_dir() else target
         issues += proof.issues_of(
-            list(verify.differences(model, made, markup.text_of((scratch / target.name).read_bytes()), target, near)),
-            is_of_robot=True,
+            list(verify.differences(model, made, markup.text_of(file.read_bytes()), place, near)), is_of_robot=True
         )
         validate.refuse_errors(issues, target, strict=strict)
-        replace_together(scratch, target, _images_of(target))
+        replace_together(scratch, target, _copies_of(target))
     counts = summary.counts(model)
     return issues, {**counts, "joints": counts["joints"] - made.lost_joints}
 
@@ -86,11 +88,16 @@ def _textures_beside(target: Path) -> str:
     return f"{target.stem}_textures"
 
 
-def _images_of(target: Path) -> list[Path]:
-    """The copies of images that an old target names: they may be replaced with it."""
-    folder = target.parent / _textures_beside(target)
+def _assets_beside(target: Path) -> str:
+    """Name of the folder beside a file that meshes and images of an imported model are copied to."""
+    return f"{target.stem}_assets"
+
+
+def _copies_of(target: Path) -> list[Path]:
+    """The copies of files that an old target names: they may be replaced with it."""
+    folders = [target.resolve().parent / name for name in (_textures_beside(target), _assets_beside(target))]
     with suppress(InputError):
-        return [file for file in read.read_file(target).assets if file.parent == folder]
+        return [file for file in read.read_file(target).assets if any(map(file.is_relative_to, folders))]
     return []
 
 
@@ -102,7 +109,7 @@ def _made(
     try:
         imported = _imported(stage, target.parent, folders)
         if imported is not None:
-            data, issues = _edited(imported, stage, model, target.parent)
+            data, issues = _edited(imported, stage, model, target, scratch)
             (scratch / target.name).write_bytes(data)
             return Written("", imported.names, issues), (imported.folder,)
     except edit.OtherPartsError as reason:
@@ -138,16 +145,23 @@ def _imported(stage: Usd.Stage, target: Path, folders: Iterable[Path]) -> _Impor
 
 
 def _edited(
-    imported: _Imported, stage: Usd.Stage, model: PhysicsModel, target: Path
+    imported: _Imported, stage: Usd.Stage, model: PhysicsModel, file: Path, scratch: Path
 ) -> tuple[bytes, list[Issue]]:  # fmt: skip
-    """The text of the model with what was edited. target: folder of the new file. Raises OtherPartsError."""
+    """The text of the model with what was edited. file: the new one. Raises OtherPartsError.
+
+    Files that are too far away for its readers are copied to a folder in `scratch`, which is to be beside it.
+    """
     kept, planned, folder = imported.kept, imported.planned, imported.folder
     _refuse_other_prims(imported.before, stage)
     edits = TextEdits(imported.text)
     edit.edit(edits, planned, imported.old, model)
     issues = list(_unsaid(planned, imported.old, imported.before, model, stage))
+    target, root = file.parent, planned.source.root
     is_here = os.path.realpath(folder) == os.path.realpath(target)
-    source.move_files(planned.source.root, edits, folder, target)
+    if is_here or source.reaches(planned.source, target):
+        source.move_files(root, edits, folder, target)
+    else:
+        source.copy_files(root, edits, folder, target, scratch / _assets_beside(file))
     if not edits.changed and not edits.added and (not kept.parts or (is_here and kept.is_whole_in(target))):
         return kept.data, issues
     return edits.result().encode(), issues
