@@ -16,8 +16,8 @@ from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.prototypes import schemas_key
-from ..core.schemas import usd_geom, usd_physics
 from ..core.rules.base import OF_GLTF
+from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue, Target
 from ..core.words import and_more
 from . import names, unsaid
