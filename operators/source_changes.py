@@ -20,7 +20,7 @@ _CAN_REVERT = (*_CAN_COMPARE, needs.OBJECT_MODE)
 
 
 class USDPHYS_OT_compare_source(bpy.types.Operator):
-    """List what of the scene differs from the USD file that it was imported from: what an export of the edits writes"""
+    """List what of the scene differs from the file that it was imported from"""
 
     bl_idname = "usdphys.compare_source"
     bl_label = "Compare with Source"

@@ -482,6 +482,22 @@ def test_export_from_the_menu_says_what_nothing_keeps(tmp_path, capfd):
     assert said == [[False, False], [True, False]]
 
 
+def test_export_from_the_menu_says_once_that_an_articulation_is_lost(tmp_path, capfd):
+    base = cube("Base")
+    hinge("Hinge", base, cube("Arm", (3, 0, 0)), (1.5, 0, 0))
+    base.usdphys.articulation_root.is_applied = True
+    settings = bpy.context.scene.usdphys.gltf
+    settings.keeps_usd = False
+    counts = []
+    for settings.reader in ("NONE", "GODOT", "WEB"):
+        capfd.readouterr()
+        with enabled():
+            bpy.ops.export_scene.gltf(filepath=str(tmp_path / "a.glb"))
+        text = capfd.readouterr()
+        counts.append((text.out + text.err).count("articulation"))
+    assert counts == [1, 1, 1]
+
+
 def test_switched_off_means_no_physics(tmp_path):
     cube("Box")
     bpy.context.scene.usdphys.gltf.is_exported = False

@@ -108,6 +108,23 @@ def lay(child, parent):
     bpy.context.view_layer.update()
 
 
+@pytest.mark.parametrize("scale", [(0.0, 0.0, 0.0), (1.0, 0.0, 1.0)])
+@pytest.mark.parametrize("change", ["delta", "constraint"])
+def test_an_object_below_one_that_is_scaled_to_nothing_is_written_or_named(tmp_path, change, scale):
+    """No matrix of its own leads to where a constraint has it; a delta leaves it in the plane of what is above."""
+    bpy.data.objects["World"].scale = scale
+    skin = chosen("Skin")
+    if change == "delta":
+        skin.delta_location.x = 1.0
+    else:
+        skin.constraints.new("COPY_LOCATION").target = bpy.data.objects["Ball"]
+        bpy.data.objects["Ball"].parent = None
+    bpy.context.view_layer.update()
+    for form in ("copy", "layer", "flat"):
+        issues = random_edits.export(tmp_path, form).issues
+        assert any(issue.code == "PlaceNotWritten" for issue in issues) == (change == "constraint"), form
+
+
 @pytest.mark.parametrize("child", ["Skin", "Wedge"])
 def test_what_gets_a_parent_inside_an_instance_leaves_it_the_shape_it_has(tmp_path, child):
     lay(child, "Shape")

@@ -14,7 +14,7 @@ import pytest
 from pxr import Usd, UsdGeom
 from usdphys_ext.usdphys_addon import cli, formats
 from usdphys_ext.usdphys_addon.core.readers import READERS
-from usdphys_ext.usdphys_addon.exchange import gltf_export, unreal_export
+from usdphys_ext.usdphys_addon.exchange import gltf_export, unreal_export, usd_import
 from usdphys_ext.usdphys_addon.gltf.document import Document
 
 from . import scenes
@@ -288,6 +288,32 @@ def test_a_collision_mesh_is_as_large_as_the_visible_one_in_a_scene_of_centimetr
     assert corners["Crate"] == pytest.approx(corners["UCX_Crate_00"], abs=1e-4)
     # The ball around an ellipsoid has its longest half axis as radius.
     assert corners["USP_Ball_00"] == pytest.approx(np.array([[1.5, -1.5, 0.5], [4.5, 1.5, 3.5]]), abs=1e-4)
+
+
+def test_round_colliders_of_uneven_scale_are_as_the_preview_has_them(tmp_path):
+    """Their radius is the one by the largest scale; that simulators see them so is said."""
+    shapes = {
+        "Ball": ("Sphere", "double radius = 0.5", (1, 2, 3), (3.0, 3.0, 3.0)),
+        "Pill": ("Capsule", "double radius = 0.5\n double height = 1", (2, 1, 1), (2.0, 2.0, 3.0)),
+        "Can": ("Cylinder", "double radius = 0.5\n double height = 1", (1, 2, 1), (2.0, 2.0, 1.0)),
+    }
+    prims = "".join(
+        f'def {kind} "{name}" (prepend apiSchemas = ["PhysicsCollisionAPI"])\n{{\n {values}\n'
+        f" float3 xformOp:scale = {scale}\n float3 xformOp:rotateXYZ = (0, 0, 90)\n"
+        ' uniform token[] xformOpOrder = ["xformOp:rotateXYZ", "xformOp:scale"]\n}\n'
+        for name, (kind, values, scale, _) in shapes.items()
+    )
+    (tmp_path / "round.usda").write_text(f'#usda 1.0\n(\n metersPerUnit = 1\n upAxis = "Z"\n)\n{prims}')
+    usd_import.import_usd(bpy.context, tmp_path / "round.usda", usd_import.ImportOptions())
+    result = unreal_export.export_unreal(bpy.context, tmp_path / "out.glb")
+    assert [issue.code for issue in result.issues].count("ColliderNonUniformScale") == 3
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.ops.import_scene.gltf(filepath=str(tmp_path / "out.glb"))
+    bpy.context.view_layer.update()
+    for name, (*_, extent) in shapes.items():
+        obj = next(obj for obj in bpy.data.objects if obj.name.endswith(f"_{name}_00"))
+        points = np.array([obj.matrix_world @ point.co for point in obj.data.vertices])
+        assert np.ptp(points, axis=0) == pytest.approx(extent, abs=0.05), name
 
 
 def test_visible_objects_that_unreal_does_not_get_are_named(tmp_path):

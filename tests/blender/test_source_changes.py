@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What Changed: each edit of an imported scene is one sentence, and can be taken back alone."""
 
+import math
 from typing import Any
 
 import bpy
@@ -8,7 +9,15 @@ import pytest
 from usdphys_ext.usdphys_addon.bridge import source_report
 from usdphys_ext.usdphys_addon.bridge.source_report import Key
 from usdphys_ext.usdphys_addon.core.errors import InputError
-from usdphys_ext.usdphys_addon.exchange import source_changes, source_export, source_revert, usd_import
+from usdphys_ext.usdphys_addon.exchange import (
+    mjcf_import,
+    source_changes,
+    source_export,
+    source_revert,
+    urdf_import,
+    usd_import,
+)
+from usdphys_ext.usdphys_addon.usd.robot_files import RobotOptions
 
 from .layout_recorder import LayoutRecorder, draw
 
@@ -370,8 +379,8 @@ def test_an_edit_that_is_gone_is_refused_and_nothing_is_changed(door):
 def test_a_scene_without_a_usd_source_says_so(tmp_path):
     with pytest.raises(InputError, match="was not imported from a file"):
         source_changes.compare(bpy.context)
-    bpy.context.scene.usdphys.source.filepath = str(tmp_path / "robot.urdf")
-    with pytest.raises(InputError, match=r"Only USD files .* 'robot.urdf'"):
+    bpy.context.scene.usdphys.source.filepath = str(tmp_path / "robot.glb")
+    with pytest.raises(InputError, match=r"'robot.glb'.* not compared"):
         source_changes.compare(bpy.context)
 
 
@@ -452,3 +461,94 @@ def test_taking_all_back_finds_what_an_edit_has_hidden(door):
     number, left = source_revert.revert_all(bpy.context)
     assert number and left == [] and texts() == []
     assert of("Hinge").usdphys.joint.type == "REVOLUTE" and not len(of("Hinge").usdphys.colliders)
+
+
+# --------------------------------------------------------------------------- robots
+
+ARM = """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:arg name="length" default="1"/>
+  <link name="base"/>
+  <link name="upper">
+    <inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <visual><geometry><box size="0.1 0.1 $(arg length)"/></geometry></visual>
+    <collision><geometry><box size="0.1 0.1 $(arg length)"/></geometry></collision>
+  </link>
+  <link name="lower">
+    <collision><geometry><sphere radius="0.2"/></geometry></collision>
+  </link>
+  <joint name="shoulder" type="revolute">
+    <parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
+    <limit lower="-1" upper="1" effort="10" velocity="2"/>
+  </joint>
+  <joint name="elbow" type="revolute">
+    <parent link="upper"/><child link="lower"/><origin xyz="0 0 $(arg length)"/><axis xyz="0 1 0"/>
+    <limit lower="-1" upper="1" effort="10" velocity="2"/>
+  </joint>
+</robot>
+"""
+#: With arguments, prims with a prefix, and a base that the file does not say.
+ROBOT_OPTIONS = [
+    ("arm.urdf", RobotOptions()),
+    ("arm.xacro", RobotOptions(arguments={"length": "3"}, prefix="left_", base="fixed", drives="none")),
+]
+
+
+def imported_robot(folder, name, options):
+    path = folder / name
+    text = ARM if name.endswith(".xacro") else ARM.replace("$(arg length)", "1")
+    path.write_text(text if name.endswith(".xacro") else text.replace('  <xacro:arg name="length" default="1"/>\n', ""))
+    urdf_import.import_urdf(bpy.context, path, options)
+    return path
+
+
+@pytest.mark.parametrize(("name", "options"), ROBOT_OPTIONS, ids=["urdf", "xacro"])
+def test_edits_of_a_robot_are_compared_with_its_file(tmp_path, name, options):
+    imported_robot(tmp_path, name, options)
+    assert texts() == []
+    upper = of(f"{options.prefix}upper")
+    upper.usdphys.mass.mass = 3.0
+    assert texts() == [f"'{upper.name}': mass is 3 kg; was 2 kg"]
+    of(f"{options.prefix}elbow").usdphys.joint.revolute.upper_limit = math.pi / 2
+    bpy.data.objects.remove(of(f"{options.prefix}lower"))
+    found = texts()
+    assert f"'{options.prefix}lower' is deleted" in found
+    assert any(text.startswith(f"'{options.prefix}elbow': upper limit is 90°") for text in found)
+
+
+def test_the_comparison_with_a_robot_survives_saving_and_needs_the_file_as_it_was(tmp_path):
+    path = imported_robot(tmp_path, *ROBOT_OPTIONS[1])
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "arm.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "arm.blend"))
+    assert texts() == []
+    path.write_text(ARM.replace('"2"', '"3"'))
+    with pytest.raises(InputError, match=r"'arm.xacro'.* has changed since"):
+        source_changes.compare(bpy.context)
+    path.unlink()
+    with pytest.raises(InputError, match="is gone"):
+        source_changes.compare(bpy.context)
+    del bpy.context.scene.usdphys.source["robot"]
+    with pytest.raises(InputError, match="an older version"):
+        source_changes.compare(bpy.context)
+
+
+def test_the_panel_shows_the_edits_of_a_robot_without_a_way_back(tmp_path):
+    imported_robot(tmp_path, *ROBOT_OPTIONS[0])
+    of("upper").usdphys.mass.mass = 3.0
+    assert bpy.ops.usdphys.compare_source() == {"FINISHED"}
+    layout = drawn()
+    assert "'upper': mass is 3 kg; was 2 kg" in " ".join(layout.labels())
+    assert "not taken back" in " ".join(layout.labels())
+    assert not layout.buttons("usdphys.revert_change") and not layout.buttons("usdphys.revert_all_changes")
+    with pytest.raises(InputError, match="are not taken back"):
+        source_revert.revert_all(bpy.context)
+
+
+def test_edits_of_a_model_of_mujoco_are_compared_with_what_was_imported(tmp_path):
+    (tmp_path / "ball.xml").write_text(
+        '<mujoco><worldbody><body name="ball"><freejoint/><geom type="sphere" size="0.2" mass="2"/></body>'
+        '<geom type="plane" size="5 5 0.1"/></worldbody></mujoco>'
+    )
+    mjcf_import.import_mjcf(bpy.context, tmp_path / "ball.xml")
+    assert texts() == []
+    of("ball").location.z += 0.5
+    assert texts() == ["'ball' is moved by 0.5 m"]

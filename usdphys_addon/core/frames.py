@@ -256,6 +256,17 @@ def transform(position: ArrayLike, rotation: ArrayLike | None = None, scale: Arr
     return matrix
 
 
+def place_below(above: Matrix, world: Matrix) -> Matrix:
+    """The local matrix (4, 4) by which `above` gives `world`; the nearest where `above` is scaled to nothing."""
+    try:
+        return np.asarray(np.linalg.solve(above, world))
+    except np.linalg.LinAlgError:
+        flat = np.linalg.pinv(above[:3, :3])
+        local = np.eye(4)
+        local[:3, :3], local[:3, 3] = flat @ world[:3, :3], flat @ (world[:3, 3] - above[:3, 3])
+        return local
+
+
 def inverse_pose(pose: Matrix) -> Matrix:
     """Inverse of a pose (4, 4) without scale."""
     turn = pose[:3, :3].T

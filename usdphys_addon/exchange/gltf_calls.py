@@ -102,6 +102,7 @@ class ExportJob(Protocol):
 
     issues: list[Issue]
 
+    def mend_instances(self, vtree: Any) -> None: ...
     def watch_scene(self, vtree: Any, settings: dict[str, Any]) -> None: ...
     def is_guide(self, obj: Object) -> bool: ...
     def number_nodes(self, gltf: Any) -> None: ...
@@ -204,6 +205,11 @@ class ExportExtension:
         if self.job is None or not any(map(self.job.is_guide, bpy.data.objects)):
             # Blender calls it for each node.
             self.__dict__["gather_node_mesh_hook"] = None
+
+    @_guarded
+    def vtree_before_filter_hook(self, vtree: Any, _settings: dict[str, Any]) -> None:
+        if self.job is not None:
+            self.job.mend_instances(vtree)
 
     @_guarded
     def vtree_after_filter_hook(self, vtree: Any, settings: dict[str, Any]) -> None:

@@ -27,6 +27,7 @@ from ..core.model import PhysicsModel
 from ..core.proof import issues_of
 from ..core.readers import READERS
 from ..core.validate import Issue, refuse_errors
+from ..core.words import named
 from ..gltf import keep, names, scaling, verify
 from ..gltf import write as gltf_write
 from ..gltf.additions import WriteOptions, Written
@@ -34,7 +35,7 @@ from ..gltf.document import SUFFIXES, Document
 from ..system.collector import gc_paused
 from ..system.console import printed_on_success
 from ..system.files import checked, replace_together, scratch_folder
-from . import gltf_calls, gltf_memory
+from . import gltf_calls, gltf_instances, gltf_memory
 from .gltf_import import require_blenders_gltf
 from .usd_export import ExportResult, report_animation, report_values_left_out
 
@@ -86,6 +87,15 @@ class GltfExport:
         self.issues: list[Issue] = []
         self.counts: dict[str, int] = {}
         self.is_done = False
+
+    def mend_instances(self, vtree: Any) -> None:
+        """Have collection instances written as Blender shows them, and name what stays out."""
+        for name, left_out in gltf_instances.mend(vtree).items():
+            self.issues.append(Issue(
+                "GltfInstanceIncomplete", "warning", "", name, "Blender's glTF exporter leaves these objects out of "
+                f"the collection instance '{name}': {named(left_out)}.",
+                f"Make the instances of '{name}' real before the export.",
+            ))  # fmt: skip
 
     def watch_scene(self, vtree: Any, settings: dict[str, Any]) -> None:
         """Read the physics of the scene whose nodes are about to be written."""

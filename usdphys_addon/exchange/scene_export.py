@@ -217,8 +217,11 @@ def _obstacle(scene: Scene, options: ExportOptions) -> tuple[str, str]:
     return "", ""
 
 
-def lost_source(scene: Scene, source: Path, memory: Any) -> str:
-    """Why the source of a scene cannot take its edits, whatever the options are."""
+def lost_source(scene: Scene, source: Path, memory: Any, files: str | None = None) -> str:
+    """Why the source of a scene cannot take its edits, whatever the options are.
+
+    files: that must be as they were, see `system.files.note_of`; those that the memory holds if None.
+    """
     if not memory.units:
         return "it was imported by an older version"
     if memory.others:
@@ -227,7 +230,7 @@ def lost_source(scene: Scene, source: Path, memory: Any) -> str:
         return f"only '{memory.prim_path}' of the source was imported"
     if not source.is_file():
         return f"'{source.name}', from which the scene was imported, is gone"
-    if changed := first_changed(memory.files, source.parent):
+    if changed := first_changed(memory.files if files is None else files, source.parent):
         return f"'{changed}', from which the scene was imported, has changed since"
     if abs(float(memory.meters) / (float(scene.unit_settings.scale_length) or 1.0) - 1.0) > 1e-6:
         return "the unit scale of the scene was changed since the import"

@@ -24,7 +24,8 @@ from ..core.schemas import usd_geom, usd_physics
 from ..core.value_types import with_elements
 from ..core.words import joined, number_text, phrase
 from ..system.collector import gc_paused
-from . import scene_export, source_export
+from . import robot_source, scene_export, source_export
+from .blend_file import is_robot
 
 if TYPE_CHECKING:
     from ..core.difference import Difference, PrimEdit
@@ -37,9 +38,16 @@ _LEAST_TURN, _LEAST_SCALE = 1e-3, 1e-5
 
 
 def compare(context: Context) -> Report:
-    """Compare the open scene with its source, and keep the result. Raises InputError as `comparison_of` does."""
+    """Compare the open scene with its source, and keep the result.
+
+    Raises InputError where there is no source that it was imported from.
+    """
     scene: Any = context.scene
-    return source_report.keep(scene.name, changes_of(comparison_of(context)))
+    if not is_robot(scene):
+        return source_report.keep(scene.name, changes_of(comparison_of(context)))
+    _require_source(scene)
+    with robot_source.as_stage(scene) as stage_file, gc_paused():
+        return source_report.keep(scene.name, changes_of(source_export.compared(context, stage_file)))
 
 
 def obstacle(scene: Scene) -> str:
@@ -48,24 +56,42 @@ def obstacle(scene: Scene) -> str:
     if not memory.filepath:
         return phrase("This scene was not imported from a file, so there is no source to compare it with.")
     source = source_export.source_of(scene)
-    if source is None:
+    if source is None and not is_robot(scene):
         name = Path(memory.filepath).name
-        return phrase("Only USD files are compared here, and this scene was imported from '{name}'.", name=name)
-    if lost := scene_export.lost_source(scene, source, memory):
+        return phrase("Files like '{name}', from which this scene was imported, are not compared with it.", name=name)
+    if lost := _lost(scene, source):
         return phrase("The scene cannot be compared with its source: {reason}.", reason=lost)
     return ""
 
 
+def _lost(scene: Scene, source: Path | None) -> str:
+    """Why there is no source as it was imported. source: a USD file; None for a robot."""
+    memory: Any = scene.usdphys.source
+    if source is not None:
+        return scene_export.lost_source(scene, source, memory)
+    digest = robot_source.digest_of(scene)
+    if digest is None:
+        return phrase("it was imported by an older version")
+    return scene_export.lost_source(scene, Path(memory.filepath), memory, digest)
+
+
 def comparison_of(context: Context) -> Comparison:
-    """The open scene beside its source. Raises InputError where there is no source that it was imported from."""
-    require_usd()
+    """The open scene beside its USD source. Raises InputError where there is none that it was imported from."""
     scene: Any = context.scene
-    if text := obstacle(scene):
-        raise InputError(text)
+    if is_robot(scene):
+        raise InputError(phrase("Edits of a robot's file are not taken back; import the file again."))
+    _require_source(scene)
     source = source_export.source_of(scene)
     assert source is not None  # as `obstacle` says
     with gc_paused():
         return source_export.compared(context, source)
+
+
+def _require_source(scene: Scene) -> None:
+    """Raise InputError where there is nothing to compare a scene with."""
+    require_usd()
+    if text := obstacle(scene):
+        raise InputError(text)
 
 
 def changes_of(comparison: Comparison) -> tuple[SourceChange, ...]:
@@ -109,7 +135,7 @@ class _Finder:
                 yield self.change("deleted", path, "'{name}' stands for another prim now")
             elif not paths.is_below_any(path, gone):
                 yield self.change("deleted", path, "'{name}' is deleted")
-        new = {*self.edits.added, *self.chosen.new}
+        new = {*self.edits.added, *self.chosen.new} - self._made_for_robots()
         for path in sorted(new):
             if not paths.is_below_any(path, new):
                 yield self._new(path)
@@ -128,6 +154,13 @@ class _Finder:
             path = self.comparison.sources.materials.get(material.name, "")
             if path and import_notes.edited_inputs(material) != frozenset():
                 yield self.change("look", path, "The look of the material '{name}' is edited")
+
+    def _made_for_robots(self) -> set[str]:
+        """The physics scene that a robot's file cannot hold, unless it has a gravity of its own."""
+        if not is_robot(self.comparison.scene):
+            return set()
+        scenes = {path: prim.get(usd_physics.PhysicsScene) for path, prim in self.edits.added.items()}
+        return {path for path, scene in scenes.items() if scene is not None and scene.gravity_magnitude is None}
 
     def _new(self, path: str) -> SourceChange:
         """A new object, material or item of the scene; or a collider or a joint of an object."""

@@ -624,9 +624,21 @@ class Comparison:
             if plain and not has_delta and obj.animation_data is None:
                 local: frames.Matrix = np.array(obj.matrix_parent_inverse, float) @ np.array(obj.matrix_basis, float)
                 return local
-            return np.asarray(np.linalg.solve(above.matrix.astype(float), placement.matrix.astype(float)))
-        whole = self._turn if resets else self._place_in_file(place)
-        return np.asarray(np.linalg.solve(whole, placement.matrix.astype(float)))
+            return self._below(above.matrix.astype(float), placement)
+        return self._below(self._turn if resets else self._place_in_file(place), placement)
+
+    def _below(self, above: frames.Matrix, placement: Placement) -> frames.Matrix:
+        """The local matrix (4, 4) of an object below a place (4, 4); reports it where none leads to the object."""
+        world = placement.matrix.astype(float)
+        local = frames.place_below(above, world)
+        if np.abs(above @ local - world).max() > _NOISE * max(1.0, float(np.abs(world).max())):
+            name = placement.obj.name
+            self.issues.append(Issue(
+                "PlaceNotWritten", "warning", placement.path, name,
+                f"'{name}' is not written at its place, because what is above it is scaled to nothing.",
+                f"Give the parents of '{name}' a scale, or remove them.",
+            ))  # fmt: skip
+        return local
 
     def _place_in_file(self, path: str) -> frames.Matrix:
         """The place in Blender (4, 4) that what is written at a path has there.

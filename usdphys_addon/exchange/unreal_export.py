@@ -21,7 +21,7 @@ from bpy.types import Context, Object
 from ..bridge import authored_poses, gprim_mesh, scene_read
 from ..bridge.reading import SceneReading
 from ..bridge.writing import unit_length
-from ..core import fitting, frames, hull, paths, summary, validate
+from ..core import fitting, frames, gprims, hull, paths, summary, validate
 from ..core.errors import InputError, OutputError
 from ..core.model import Mesh, Prim
 from ..core.schemas import usd_geom, usd_physics
@@ -136,7 +136,7 @@ def _shape_of(prim: Prim) -> tuple[str, bpy.types.Mesh] | None:
     if gprim is not None:
         if isinstance(gprim, usd_geom.Plane):
             return None
-        return _PREFIXES.get(type(gprim), "UCX"), gprim_mesh.mesh_of("Collision", gprim, 1.0)
+        return _PREFIXES.get(type(gprim), "UCX"), _mesh_of(gprim, prim)
     mesh = prim.mesh() if prim.mesh is not None else None
     if not isinstance(mesh, Mesh) or _is_as_it_is(prim):
         return None
@@ -161,17 +161,37 @@ def _box_around(points: fitting.Points) -> bpy.types.Mesh:
     return made
 
 
+def _mesh_of(gprim: usd_geom.Gprim, prim: Prim) -> bpy.types.Mesh:
+    """The surface of a gprim, in the space of the prim. Round ones keep one radius, as in the preview."""
+    stretch = _stretch(prim)
+    if isinstance(gprim, usd_geom.Cube) or stretch is None:
+        return gprim_mesh.mesh_of("Collision", gprim, 1.0)
+    scaled = gprims.sizes(gprim, frames.scale_of(prim.world)).gprim()
+    return _scaled_back(gprim_mesh.mesh_of("Collision", scaled, 1.0), stretch)
+
+
 def _ball_around(points: fitting.Points, prim: Prim) -> bpy.types.Mesh:
     """The ball around points as they are scaled in the world, in the space of the prim, which scales it back."""
-    world = np.array(prim.world, float)
-    stretch = frames.rotation_of(world).T @ world[:3, :3]
-    if frames.is_flat(frames.determinant(stretch)):
+    stretch = _stretch(prim)
+    if stretch is None:
         stretch = np.eye(3)
     middle, radius = fitting.bounding_ball(points @ stretch.T)
     made = gprim_mesh.mesh_of("Collision", usd_geom.Sphere(radius=radius), 1.0)
     made.transform(mathutils.Matrix(frames.transform(middle).tolist()))
-    made.transform(mathutils.Matrix(np.linalg.inv(stretch).tolist()).to_4x4())
-    return made
+    return _scaled_back(made, stretch)
+
+
+def _stretch(prim: Prim) -> frames.Matrix | None:
+    """(3, 3): scale and shear of a prim in the world; None where an axis is scaled to zero."""
+    world = np.array(prim.world, float)
+    stretch = frames.rotation_of(world).T @ world[:3, :3]
+    return None if frames.is_flat(frames.determinant(stretch)) else np.asarray(stretch)
+
+
+def _scaled_back(mesh: bpy.types.Mesh, stretch: frames.Matrix) -> bpy.types.Mesh:
+    """The mesh, which has its size in the world, in a space that has a scale (3, 3) there."""
+    mesh.transform(mathutils.Matrix(np.linalg.inv(stretch).tolist()).to_4x4())
+    return mesh
 
 
 # --------------------------------------------------------------------------- what is left out

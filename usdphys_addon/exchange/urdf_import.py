@@ -26,7 +26,7 @@ from ..core import paths
 from ..core.steps import Next
 from ..system.files import note_of, usable_name
 from ..usd.robot_files import RobotOptions, robot_as_stage
-from . import blend_file, usd_import
+from . import blend_file, robot_source, usd_import
 from .usd_import import ImportResult
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def import_steps(
         _finish(plan, result)
         # Nobody compares them, so they are not read for digests.
         memory.filepath, memory.files = str(path), note_of(plan.robot.files, path.parent, digests=False)
+        robot_source.remember(context.scene, path, options)
         if before:
             others = [line for line in memory.others.splitlines() if line != str(stage_file)]
             memory.others = "\n".join(dict.fromkeys([*others, before]))

@@ -16,6 +16,7 @@ from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.prototypes import schemas_key
+from ..core.rules.base import OF_GLTF
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue, Target
 from ..core.words import and_more
@@ -112,8 +113,10 @@ class Additions:
 
     def report_lost(self) -> None:
         """Name the facts that glTF has no word for, each with its prims."""
+        is_checked = self.options.target in OF_GLTF
         for prim, fact in unsaid.facts(self.model):
-            self.lose(prim, fact)
+            if not (is_checked and fact == unsaid.ARTICULATION):  # which a rule for the reader names, and its effect
+                self.lose(prim, fact)
         for (what, fix), prims in self.unsaid.items():
             shown = and_more((prim.display for prim in islice(prims.values(), MOST_NAMES)), len(prims))
             if self.options.keeps_usd:

@@ -14,6 +14,7 @@ from ..core.schemas import usd_geom, usd_physics
 from . import joints, vendor
 
 _USD = ("UsdPhysics", "UsdGeom")
+ARTICULATION = "an articulation"
 
 
 def facts(model: PhysicsModel) -> Iterator[tuple[Prim, str]]:
@@ -115,7 +116,7 @@ def _of_pairs(_model: PhysicsModel, _prim: Prim, _schema: Schema) -> Iterator[st
 
 
 def _of_tree(_model: PhysicsModel, _prim: Prim, _schema: Schema) -> Iterator[str]:
-    yield "an articulation"
+    yield ARTICULATION
 
 
 def _of_joint(_model: PhysicsModel, prim: Prim, schema: Schema) -> Iterator[str]:

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nodes of collection instances as Blender shows them.
+
+Blender's glTF exporter goes from parents to children, whatever is in the collection: it skips objects whose parent is
+outside of the collection, and writes children that are not in it. It moves children of an instancer twice, or by the
+offset of the collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+from bpy.types import Object
+from mathutils import Matrix
+
+#: True where the exporter has applied the matrix of an instancer to the matrices of its children, too.
+_MOVES_TWICE = bpy.app.version < (5, 2)
+_Children = dict[Object | None, list[Object]]
+
+
+def mend(tree: Any) -> dict[str, list[str]]:
+    """Have an export write collection instances as they are shown. tree: of Blender's exporter, before it is filtered.
+
+    Returns the names of objects that stay out, by that of the instancer. These are objects that an armature outside of
+    the collection deforms, which the exporter would put where the armature is; those below which the same collection is
+    instanced, where it would never end; and any where collections are nodes.
+    """
+    mends = not tree.export_settings["gltf_hierarchy_full_collections"]
+    children: _Children = {}
+    instancers = [uuid for uuid, node in tree.nodes.items() if _is_instancer(node)]
+    if mends:
+        for uuid in instancers:  # which grows
+            before = len(tree.nodes)
+            _place_children(tree, uuid)
+            _add_missing(tree, uuid, children)
+            instancers += [new for new in list(tree.nodes)[before:] if _is_instancer(tree.nodes[new])]
+        for uuid in instancers:
+            if uuid in tree.nodes:
+                _remove_strangers(tree, uuid)
+    missing = {uuid: _missing(tree, uuid) for uuid in instancers if uuid in tree.nodes}
+    return {
+        tree.nodes[uuid].blender_object.name: [obj.name for obj in objects] for uuid, objects in missing.items()
+        if objects
+    }  # fmt: skip
+
+
+def _is_instancer(node: Any) -> bool:
+    return node.blender_type == node.INST_COLLECTION and node.blender_object.instance_collection is not None
+
+
+def _is_brought(node: Any, child: str) -> bool:
+    """True for what the collection of an instancer brings, False for an object that is parented to the instancer."""
+    return bool(node.children_type.get(child) == node.CHILDREN_IS_IN_COLLECTION)
+
+
+def _brought(tree: Any, uuids: list[str]) -> Iterator[str]:
+    """Nodes and those below them, without what other instancers bring."""
+    waiting = list(uuids)
+    while waiting:
+        uuid = waiting.pop()
+        yield uuid
+        node = tree.nodes[uuid]
+        waiting += [child for child in node.children if not (_is_instancer(node) and _is_brought(node, child))]
+
+
+def _place_children(tree: Any, uuid: str) -> None:
+    """Put objects that are parented to an instancer where Blender shows them: its node takes the offset along.
+
+    The nodes of collections in the collection are dropped, which have its objects once more.
+    """
+    node = tree.nodes[uuid]
+    for child in [child for child in node.children if tree.nodes[child].blender_type == node.COLLECTION]:
+        node.children.remove(child)
+        _drop(tree, child)
+    moved = [child for child in node.children if not _is_brought(node, child)]
+    applied, own = node.matrix_world.copy(), node.blender_object.matrix_world
+    if not moved or not applied.determinant() or not own.determinant():
+        return
+    offset = Matrix.Translation(node.blender_object.instance_collection.instance_offset)
+    factor = applied @ offset @ applied.inverted()
+    if _MOVES_TWICE:
+        factor = applied @ offset @ own.inverted() @ applied.inverted()
+    while moved:
+        child = tree.nodes[moved.pop()]
+        child.matrix_world = factor @ child.matrix_world
+        moved += child.children
+
+
+def _missing(tree: Any, uuid: str) -> list[Object]:
+    """The objects in the collection of an instancer that have no node below it, those with few parents first."""
+    node = tree.nodes[uuid]
+    are_marked = not tree.export_settings["gltf_hierarchy_full_collections"]
+    below = [child for child in node.children if not are_marked or _is_brought(node, child)]
+    known = {tree.nodes[each].blender_object for each in _brought(tree, below)}
+    shown = node.blender_object.instance_collection.all_objects
+    return sorted((obj for obj in shown if obj not in known and not obj.hide_viewport), key=_depth)
+
+
+def _add_missing(tree: Any, uuid: str, children: _Children) -> None:
+    """Add objects whose parent is outside of the collection. children: of all objects, filled when they are needed."""
+    node = tree.nodes[uuid]
+    added: set[Object] = set()
+    for obj in _missing(tree, uuid):
+        if obj in added or any(modifier.type == "ARMATURE" for modifier in obj.modifiers):
+            continue
+        if not children:
+            children.update({each: [] for each in bpy.data.objects})
+            for each in bpy.data.objects:
+                children.setdefault(each.parent, []).append(each)
+        if _is_endless(obj, children):
+            continue
+        tree.recursive_node_traverse(
+            obj, None, uuid, node.matrix_world, False, children, is_children_in_collection=True
+        )  # fmt: skip
+        added |= {tree.nodes[each].blender_object for each in _brought(tree, [node.children[-1]])}
+
+
+def _is_endless(obj: Object, children: _Children) -> bool:
+    """True where going from an object to its children, and to what instancers bring, comes back to one of them."""
+    path: set[Object] = set()
+    done: set[Object] = set()
+    waiting = [(obj, False)]
+    while waiting:
+        each, is_left = waiting.pop()
+        if is_left:
+            path.discard(each)
+            done.add(each)
+            continue
+        if each in path:
+            return True
+        if each in done:
+            continue
+        path.add(each)
+        waiting.append((each, True))
+        collection = each.instance_collection if each.instance_type == "COLLECTION" else None
+        brought = collection.all_objects if collection is not None else ()
+        waiting += [(below, False) for below in (*children[each], *brought)]
+    return False
+
+
+def _depth(obj: Object) -> int:
+    depth = 0
+    while obj.parent is not None:
+        obj, depth = obj.parent, depth + 1
+    return depth
+
+
+def _remove_strangers(tree: Any, uuid: str) -> None:
+    """Remove nodes of objects that are not in the collection. What is below them moves up; armatures stay."""
+    node = tree.nodes[uuid]
+    shown = {*node.blender_object.instance_collection.all_objects, None}
+    brought = _brought(tree, [child for child in node.children if _is_brought(node, child)])
+    for stranger in [each for each in brought if tree.nodes[each].blender_object not in shown]:
+        if tree.nodes[stranger].blender_type not in (node.ARMATURE, node.BONE):
+            _remove(tree, stranger)
+
+
+def _remove(tree: Any, uuid: str) -> None:
+    """Remove a node and its instances; its children go to the node above."""
+    node = tree.nodes.pop(uuid)
+    above = tree.nodes[node.parent_uuid]
+    above.children.remove(uuid)
+    kind = above.children_type.pop(uuid, None)
+    for child in node.children:
+        if _is_brought(node, child):
+            _drop(tree, child)
+        else:
+            tree.nodes[child].parent_uuid = above.uuid
+            above.children.append(child)
+            above.children_type[child] = kind
+
+
+def _drop(tree: Any, uuid: str) -> None:
+    """Forget a node that is no longer below another, and all below it."""
+    waiting = [uuid]
+    while waiting:
+        waiting += tree.nodes.pop(waiting.pop()).children
