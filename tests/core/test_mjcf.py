@@ -924,7 +924,7 @@ def test_a_mesh_that_is_too_far_away_is_said_to_be_so_and_not_to_be_missing(tmp_
         '<mujoco><asset><mesh name="t" file="../../../far.obj"/><mesh name="u" file="../none.obj"/></asset></mujoco>'
     )
     far, gone = (issue.message for issue in read.read_file(robot / "model.xml").issues)
-    assert "further away than beside the folder of the model" in far and "is not there" in gone
+    assert "neither in, below nor beside the folder of the model" in far and "is not there" in gone
 
 
 @pytest.mark.parametrize(("tag", "is_named"), [

@@ -376,10 +376,13 @@ class _Reader:
             mesh.file = self._asset_file(file, "meshdir")
             if mesh.file is None:
                 is_far = is_file(self.path.parent / self._folder("meshdir") / file.replace("\\", "/"))
-                why = "further away than beside the folder of the model" if is_far else "not there"
-                self._issue("MjcfMeshMissing", f"The mesh '{file}' is {why} (line {line}); its geoms are left out.",
-                            "Put it into the folder that the compiler's meshdir names, in, below or beside that of "
-                            "the model.")  # fmt: skip
+                text = (
+                    f"The mesh '{file}' is neither in, below nor beside the folder of the model (line {line}); its "
+                    "geoms are left out." if is_far else
+                    f"The mesh '{file}' is not there (line {line}); its geoms are left out."
+                )  # fmt: skip
+                self._issue("MjcfMeshMissing", text, "Put it into the folder that the compiler's meshdir names, in, "
+                            "below or beside that of the model.")  # fmt: skip
         else:
             self.unread["built-in mesh"] += 1
         self.model.meshes[name] = mesh
