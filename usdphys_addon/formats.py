@@ -414,13 +414,22 @@ def _write_robot(file: str, options: WriteOptions) -> ExportResult:
 # --------------------------------------------------------------------------- MJCF
 
 
-def _load_mjcf(file: str, _options: NoOptions) -> list[Issue]:
+@dataclass(frozen=True, slots=True)
+class MjcfChoices:
+    """What is read of a model of MuJoCo. keyframe: name of the one whose pose and controls it gets."""
+
+    keyframe: str = ""
+
+
+def _load_mjcf(file: str, options: MjcfChoices) -> list[Issue]:
     """An empty scene with a model of MuJoCo in it."""
     import bpy
 
     from .exchange import mjcf_import, usd_import
 
-    return mjcf_import.import_mjcf(bpy.context, file, usd_import.LateProgress(), opens=True).issues
+    return mjcf_import.import_mjcf(
+        bpy.context, file, usd_import.LateProgress(), opens=True, keyframe=options.keyframe
+    ).issues  # fmt: skip
 
 
 def _is_mjcf(path: Path) -> bool:
@@ -430,26 +439,28 @@ def _is_mjcf(path: Path) -> bool:
 
 
 @contextmanager
-def _mjcf_as_stage(file: str, _options: NoOptions) -> Iterator[tuple[str, list[Issue]]]:
+def _mjcf_as_stage(file: str, options: MjcfChoices) -> Iterator[tuple[str, list[Issue]]]:
     expose_pxr()
     from .usd import mjcf_stage
 
-    with mjcf_stage.as_stage(Path(file).absolute()) as (stage_file, planned):
+    with mjcf_stage.as_stage(Path(file).absolute(), options.keyframe) as (stage_file, planned):
         yield str(stage_file), planned.issues
 
 
 @contextmanager
-def _read_mjcf(file: str, options: NoOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+def _read_mjcf(file: str, options: MjcfChoices) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
     with _mjcf_as_stage(file, options) as (stage_file, issues), _read_usd(stage_file) as (model, more):
         yield model, issues + more
 
 
 def _mjcf_to_usd(
-    file: str, _load: NoOptions, target: str, options: WriteOptions
+    file: str, load: MjcfChoices, target: str, options: WriteOptions
 ) -> tuple[list[Issue], dict[str, int]]:  # fmt: skip
     from .usd import mjcf_stage
 
-    return mjcf_stage.convert(Path(file).absolute(), Path(target).absolute(), strict=options.strict)
+    return mjcf_stage.convert(
+        Path(file).absolute(), Path(target).absolute(), strict=options.strict, keyframe=load.keyframe
+    )  # fmt: skip
 
 
 def _to_mjcf(as_stage: Callable[[str, Any], StageFile]) -> Conversion:
@@ -565,7 +576,7 @@ GLTF = Format(
     heeds=frozenset({"hierarchy", "animation", "strict", "collection", "families", "godot_capsules"}),
 )  # fmt: skip
 MJCF = Format(
-    _MUJOCO, (".xml",), _load_mjcf, _read_mjcf, _write_mjcf, as_stage=_mjcf_as_stage, is_one=_is_mjcf,
+    _MUJOCO, (".xml",), _load_mjcf, _read_mjcf, _write_mjcf, MjcfChoices, as_stage=_mjcf_as_stage, is_one=_is_mjcf,
     heeds=frozenset({"strict"}),
     conversions={USD.name: Conversion(_mjcf_to_usd, frozenset({"strict"})), _MUJOCO: _to_mjcf(_mjcf_as_stage)},
 )  # fmt: skip

@@ -11,6 +11,13 @@ from ...usdphys_addon.bridge.typed_props import StringProperty
 from .usd_file import SteppedImport
 
 
+def _keyframes(operator: Any, _context: bpy.types.Context, _typed: str) -> list[str]:
+    """Names of the keyframes of the chosen file."""
+    from ...usdphys_addon.exchange import mjcf_import
+
+    return mjcf_import.keyframes_of(bpy.path.abspath(operator.filepath))
+
+
 class USDPHYS_OT_import_mjcf(SteppedImport, bpy.types.Operator, ImportHelper):
     """Import a model of MuJoCo with its meshes, joints, masses and actuators into the scene"""
 
@@ -19,6 +26,11 @@ class USDPHYS_OT_import_mjcf(SteppedImport, bpy.types.Operator, ImportHelper):
     bl_options = {"REGISTER", "UNDO"}
 
     filter_glob = StringProperty(default="*.xml", options={"HIDDEN"})
+    keyframe = StringProperty(
+        name="Keyframe",
+        description="Pose and controls that the model gets; without one, the pose of its bodies",
+        search=_keyframes,
+    )
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         # A dropped file comes with its path.
@@ -29,7 +41,7 @@ class USDPHYS_OT_import_mjcf(SteppedImport, bpy.types.Operator, ImportHelper):
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.exchange import mjcf_import
 
-        return self.run(context, mjcf_import.import_steps(context, self.filepath))
+        return self.run(context, mjcf_import.import_steps(context, self.filepath, keyframe=self.keyframe))
 
 
 class USDPHYS_FH_mjcf(bpy.types.FileHandler):

@@ -9,7 +9,7 @@ from mjcf_models import ARM
 from pxr import Usd
 from usdphys_ext.usdphys_addon import formats
 from usdphys_ext.usdphys_addon.bridge import scene_read
-from usdphys_ext.usdphys_addon.exchange import packed_source, usd_import
+from usdphys_ext.usdphys_addon.exchange import mjcf_import, packed_source, usd_import
 from usdphys_ext.usdphys_addon.mjcf import read as mjcf_read
 from usdphys_ext.usdphys_addon.usd import read
 
@@ -30,6 +30,24 @@ def test_the_operator_imports_a_model_beside_what_is_there(arm: Path) -> None:
     wedge = next(obj for obj in bpy.data.objects if obj.name.startswith("wedge"))
     assert wedge.type == "MESH" and wedge.active_material is not None
     assert packed_source.is_packed(bpy.context.scene)
+
+
+def test_a_model_is_imported_in_the_pose_of_a_keyframe_and_its_text_comes_back(arm: Path) -> None:
+    """Of a pendulum of 1 m that hangs, and is lifted by 90 degrees."""
+    arm.write_text(
+        '<mujoco model="m"><worldbody><body name="rod" pos="0 0 2"><joint name="hinge" axis="0 1 0"/>'
+        '<geom name="bob" size=".1" pos="0 0 -1"/></body></worldbody>'
+        '<keyframe><key name="up" qpos="-1.5707963267948966"/></keyframe></mujoco>',
+        encoding="utf-8",
+    )
+    assert mjcf_import.keyframes_of(arm) == ["up"]
+    assert bpy.ops.usdphys.import_mjcf(filepath=str(arm), keyframe="up") == {"FINISHED"}
+    bob = next(obj for obj in bpy.data.objects if obj.name.startswith("bob"))
+    assert tuple(bob.matrix_world.translation) == pytest.approx((1.0, 0.0, 2.0), abs=1e-6)
+    assert bpy.ops.usdphys.export_mjcf(filepath=str(arm.with_name("again.xml"))) == {"FINISHED"}
+    assert arm.with_name("again.xml").read_bytes() == arm.read_bytes()
+    with pytest.raises(RuntimeError, match="has no keyframe 'down'; it has 'up'"):
+        bpy.ops.usdphys.import_mjcf(filepath=str(arm), keyframe="down")
 
 
 def test_a_bad_file_leaves_the_scene_as_it_was(arm: Path) -> None:
@@ -57,7 +75,7 @@ def test_a_model_of_more_parts_than_blender_bears_is_refused_by_name(arm: Path, 
 def test_an_imported_model_is_written_in_every_form(
     arm: Path, form: str, units: dict[str, object], tmp_path: Path
 ) -> None:
-    formats.MJCF.load(str(arm), formats.NoOptions())
+    formats.MJCF.load(str(arm), formats.MjcfChoices())
     result = formats.USD.write(str(tmp_path / "out.usda"), formats.WriteOptions(form=form, **units))
     assert not [issue.code for issue in result.issues if issue.severity == "error"]
     stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
@@ -69,7 +87,7 @@ def test_an_imported_model_is_written_in_every_form(
 
 
 def test_a_scene_that_nobody_edited_is_exported_as_the_text_that_was_imported(arm: Path, tmp_path: Path) -> None:
-    formats.MJCF.load(str(arm), formats.NoOptions())
+    formats.MJCF.load(str(arm), formats.MjcfChoices())
     bpy.ops.mesh.primitive_cube_add(location=(9, 0, 0))
     bpy.context.object.name = "Backdrop"
     assert bpy.ops.usdphys.export_mjcf(filepath=str(tmp_path / "out.xml")) == {"FINISHED"}
@@ -82,7 +100,7 @@ def test_a_scene_that_nobody_edited_is_exported_as_the_text_that_was_imported(ar
 
 
 def test_a_scene_with_other_parts_is_written_anew(arm: Path, tmp_path: Path) -> None:
-    formats.MJCF.load(str(arm), formats.NoOptions())
+    formats.MJCF.load(str(arm), formats.MjcfChoices())
     for name in [obj.name for obj in bpy.data.objects if obj.name.startswith("ball")]:
         bpy.data.objects.remove(bpy.data.objects[name])
     issues = formats.MJCF.write(str(tmp_path / "out.xml"), formats.WriteOptions()).issues

@@ -278,10 +278,10 @@ def test_xml_is_a_format_of_the_command_line(tmp_path: Path) -> None:
     row = formats.format_of(str(path))
     assert row is formats.MJCF
     issues, counts = row.conversions["USD file"].run(
-        str(path), formats.NoOptions(), str(tmp_path / "arm.usda"), formats.WriteOptions()
+        str(path), formats.MjcfChoices(), str(tmp_path / "arm.usda"), formats.WriteOptions()
     )
     assert counts["bodies"] == 5 and not [issue for issue in issues if issue.code == "FileDiffers"]
-    with row.read(str(path), formats.NoOptions()) as (model, _):
+    with row.read(str(path), formats.MjcfChoices()) as (model, _):
         assert len(model.joints) == 4
 
 

@@ -45,7 +45,7 @@ def _through_mujoco(file: str) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
     with work_folder() as folder:
         target = str(folder / f"{Path(file).stem}.xml")
         issues, _ = way.run(file, formats.StageOptions(), target, formats.WriteOptions())
-        with formats.MJCF.read(target, formats.NoOptions()) as (model, more):
+        with formats.MJCF.read(target, formats.MjcfChoices()) as (model, more):
             yield model, [*issues, *more]
 
 

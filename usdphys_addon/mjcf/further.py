@@ -84,14 +84,14 @@ def _merged(found: list[Element], section: str) -> Iterator[Element]:
 
 def keyframes(source: Model, made: Model, joints: Mapping[str, tuple[str, float]]) -> list[Element]:
     """The keyframes of a model for the joints of another one. joints: name in the source and sign, by name."""
-    start, qpos, velocity = _defaults(made), _addresses(source, _SIZES), _addresses(source, _SPEEDS)
+    start, qpos, velocity = _defaults(made), addresses(source, SIZES), addresses(source, _SPEEDS)
     found = []
     for element in (child for one in source.root.findall("keyframe") for child in one.children):
         given = {word: [float(part) for part in (element.get(word) or "").split()] for word in ("qpos", "qvel", "ctrl")}
         key: dict[str, str] = {
             word: element.attributes[word] for word in ("name", "time") if word in element.attributes
         }
-        for word, places, sizes in (("qpos", qpos, _SIZES), ("qvel", velocity, _SPEEDS)):
+        for word, places, sizes in (("qpos", qpos, SIZES), ("qvel", velocity, _SPEEDS)):
             if not given[word]:
                 continue
             numbers: list[float] = []
@@ -111,7 +111,7 @@ def keyframes(source: Model, made: Model, joints: Mapping[str, tuple[str, float]
 
 
 #: How many numbers of a pose and of a velocity belong to a joint.
-_SIZES = {"free": 7, "ball": 4, "hinge": 1, "slide": 1}
+SIZES = {"free": 7, "ball": 4, "hinge": 1, "slide": 1}
 _SPEEDS = {"free": 6, "ball": 3, "hinge": 1, "slide": 1}
 
 
@@ -122,7 +122,8 @@ def actuator_names(model: Model) -> list[str]:
     return [read_names.get(id(child)) or child.get("name") or "" for child in every]
 
 
-def _addresses(model: Model, sizes: Mapping[str, int]) -> dict[str, int]:
+def addresses(model: Model, sizes: Mapping[str, int]) -> dict[str, int]:
+    """Index of the first number of each joint, by name. sizes: by type of a joint."""
     found, at = {}, 0
     for body in model.bodies:
         for joint in body.joints:

@@ -178,7 +178,7 @@ def drive_of(
         gear = one.gear
         stiffness += -one.bias[1] * gear**2
         damping += -one.bias[2] * gear**2
-        control = 0.0 if one.control is None else min(max(0.0, one.control[0]), one.control[1])
+        control = one.told if one.control is None else min(max(one.told, one.control[0]), one.control[1])
         effort += gear * (one.bias[0] + one.gain * control)
     if stiffness <= 0.0 and damping <= 0.0:
         return None

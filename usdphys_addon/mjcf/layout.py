@@ -24,7 +24,7 @@ from ..core.units import SI
 from ..core.validate import Issue
 from ..core.value_types import value_type
 from ..urdf import meshes as mesh_files
-from . import height_fields, joints, matter, values
+from . import height_fields, joints, matter, poses, values
 from .values import SOFT_ATTRIBUTES, Body, Equality, Floats, Geom, Inertial, Model
 
 #: Groups of geoms that MuJoCo does not show unless it is asked to.
@@ -46,7 +46,7 @@ class Layout:
     root: path of the prim above all others. model: all prims, parents first. looks: by path of a geom. joint_paths:
     path and degree of freedom by name of a joint; signs: of that against the joint. lifts: share of its gravity that
     does not pull a body, by path, if there is any. places: path of each body; sites: by name. geoms: by path.
-    issues: what the file says and the prims do not.
+    issues: what the file says and the prims do not. keyframe: name of the one that gives the pose, if any.
     """
 
     source: Model
@@ -60,11 +60,20 @@ class Layout:
     places: list[str] = field(default_factory=list)
     sites: dict[str, str] = field(default_factory=dict)
     geoms: dict[str, Geom] = field(default_factory=dict)
+    keyframe: str = ""
 
 
-def plan(source: Model, root: str = "") -> Layout:
-    """The prims of a model. root: path of the uppermost; its name by default. Raises InputError without any."""
-    return _Planner(source, root or f"/{identifier(source.name)}").layout
+def plan(source: Model, root: str = "", keyframe: str = "") -> Layout:
+    """The prims of a model. root: path of the uppermost; its name by default. Raises InputError without any.
+
+    keyframe: whose pose bodies have, and whose controls servos; "" is that of the bodies and joints themselves.
+    """
+    pose = poses.choose(source, keyframe) if keyframe else None
+    planner = _Planner(source, root or f"/{identifier(source.name)}")
+    planner.layout.keyframe = keyframe
+    if pose is not None:
+        planner.move(poses.worlds_at(source, pose))
+    return planner.layout
 
 
 def worlds_of(source: Model) -> list[Floats]:
@@ -139,6 +148,8 @@ class _Planner:
         self.groups: dict[tuple[int, int], list[str]] = {}
         self.sites = self.layout.sites
         self.joint_paths = self.layout.joint_paths
+        #: Links between joints of one body, by path: its index, and how many of its joints are before the link.
+        self.links: dict[str, tuple[int, int]] = {}
         self.servos = values.by_target(source.actuators)
         #: The first body of each name, and all joints by name.
         self.indices = {body.name: index for index, body in reversed(list(enumerate(source.bodies)))}
@@ -258,6 +269,17 @@ class _Planner:
             mass=weight.mass, center_of_mass=tuple(weight.center.tolist()),
             diagonal_inertia=(one, two, three), principal_axes=axes,
         ))  # fmt: skip
+
+    def move(self, worlds: list[list[Floats]]) -> None:
+        """Put bodies where they are at other values of their joints. worlds: of each, see `poses.worlds_at`."""
+        places = {path: worlds[index][-1] for index, path in enumerate(self.places)}
+        places |= {path: worlds[index][number] for path, (index, number) in self.links.items()}
+        for path, prim in self.model.prims.items():
+            above = paths.parent_of(path)
+            if path in places and above == self.root:
+                prim.local = prim.world = places[path]
+            elif prim.local is not None and above in self.model.prims:
+                prim.world = self.model.prims[above].world @ prim.local
 
     # ------------------------------------------------------------------ geoms
 
@@ -393,6 +415,7 @@ class _Planner:
             path, world = ends.path, ends.world
             if not is_last:
                 link = self.add(Prim(self.free(self.root, f"{body.name}_{joint.name}"), "Xform", world, local=world))
+                self.links[link.path] = (index, number)
                 link.add(usd_physics.RigidBodyAPI())
                 part = LINK * (weight.mass if weight is not None else 1.0)
                 moment = LINK * (float(np.trace(weight.inertia)) / 3.0 if weight is not None else 1.0)

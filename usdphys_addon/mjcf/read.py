@@ -26,11 +26,11 @@ from ..urdf.packages import is_file
 from . import height_fields, values
 from .values import Actuator, Body, Equality, Floats, Geom, HeightField, Inertial, Joint, Look, Mesh, Model, Site
 
-#: Sections that say nothing about bodies and how they move.
-_SILENT = frozenset({"visual", "statistic", "custom", "size"})
+#: Sections that say nothing about bodies and how they move by themselves.
+_SILENT = frozenset({"visual", "statistic", "custom", "size", "keyframe"})
 #: Sections and elements that the model leaves out, with their word in messages.
 _UNREAD = {
-    "tendon": "tendon", "sensor": "sensor", "keyframe": "keyframe", "deformable": "deformable", "extension": "plugin",
+    "tendon": "tendon", "sensor": "sensor", "deformable": "deformable", "extension": "plugin",
 }  # fmt: skip
 _ACTUATORS = frozenset({
     "general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion", "dcmotor"

@@ -167,7 +167,7 @@ class Actuator:
 
     kind: of the target: joint, site, body or tendon. gains, biases, dynamics: numbers of the types. gears: (6,).
     ratio: damping as a share of the critical one, which is in `biases` once masses are known; 0 without.
-    force, control, activity: ranges; None without one.
+    force, control, activity: ranges; None without one. told: its control at the start.
     """
 
     name: str
@@ -184,6 +184,7 @@ class Actuator:
     force: tuple[float, float] | None = None
     control: tuple[float, float] | None = None
     activity: tuple[float, float] | None = None
+    told: float = 0.0
     group: int = 0
     line: int = 0
     element: Element | None = None

@@ -14,7 +14,7 @@ from ..core import frames, mass
 from ..core.model import PhysicsModel, Prim
 from ..core.proof import Mismatch
 from ..core.schemas import usd_physics
-from . import joints, layout, matter, read
+from . import joints, layout, matter, poses, read
 from .values import Actuator, Floats, Inertial, Joint, Model, by_target
 from .write import Written
 
@@ -25,18 +25,20 @@ _FAR = 1e3
 
 
 def differences(
-    model: PhysicsModel, written: Written, text: str, file: Path, near: Sequence[Path] = ()
+    model: PhysicsModel, written: Written, text: str, file: Path, near: Sequence[Path] = (), keyframe: str = ""
 ) -> Iterator[Mismatch]:  # fmt: skip
     """Where bodies are in other places, weigh or are lifted otherwise, or joints move, end or are driven otherwise.
 
-    text: of a file that is to be there. near: folders beside its own in which its meshes may be.
+    text: of a file that is to be there. near: folders beside its own in which its meshes may be. keyframe: of the text,
+    in whose pose the model is.
     """
     source = read.read_text(text, file, near)
     worlds = layout.worlds_of(source)
+    shown = poses.worlds_at(source, poses.choose(source, keyframe) if keyframe else poses.Pose({}, {}))
     weights = matter.inertials(source, layout.mesh_reader(source))
     matter.damp(source, worlds, weights)
-    yield from _bodies(model, written, source, worlds, weights)
-    yield from _joints(model, written, source, worlds)
+    yield from _bodies(model, written, source, [steps[-1] for steps in shown], weights)
+    yield from _joints(model, written, source, shown)
 
 
 def _bodies(
@@ -64,8 +66,14 @@ def _bodies(
             yield Mismatch("value", path, prim.label, f"another share of gravity pulls the body '{name}'.")
 
 
-def _joints(model: PhysicsModel, written: Written, source: Model, worlds: list[Floats]) -> Iterator[Mismatch]:
-    known = {joint.name: (row, joint) for row, body in enumerate(source.bodies) for joint in body.joints}
+def _joints(
+    model: PhysicsModel, written: Written, source: Model, worlds: Sequence[Sequence[Floats]]
+) -> Iterator[Mismatch]:  # fmt: skip
+    """worlds: of each body after each of its joints, and at the end."""
+    known = {
+        joint.name: (row, joint, world) for row, body in enumerate(source.bodies)
+        for joint, world in zip(body.joints, worlds[row], strict=False)
+    }  # fmt: skip
     servos = by_target(source.actuators)
     for path, prim in model.joints.items():
         schema: Any = prim.get(usd_physics.Joint)
@@ -84,10 +92,10 @@ def _joints(model: PhysicsModel, written: Written, source: Model, worlds: list[F
             found = known.get(written.names.get(f"{path}.{dof}" if dof else path, ""))
             if found is None:
                 continue  # it closes a loop, is locked or is off
-            row, joint = found
+            row, joint, world = found
             if not _same_range(joint, limits.get(dof, (-math.inf, math.inf))):
                 yield Mismatch("joint", path, prim.label, f"the joint '{joint.name}' has other limits.")
-            if not dof and not _same_axis(model, prim, joint, worlds[row], is_first=source.bodies[row].name == _first(
+            if not dof and not _same_axis(model, prim, joint, world, is_first=source.bodies[row].name == _first(
                 written, schema
             )):  # fmt: skip
                 yield Mismatch("joint", path, prim.label, f"the joint '{joint.name}' has another axis.")

@@ -69,13 +69,14 @@ def write_file(
         prim.label = prim.label or stage.GetPrimAtPath(path).GetDisplayName()
     issues = validate.validate(model, check_geometry=False)
     with scratch_folder(target) as scratch:
-        made, near = _made(stage, model, target, folders, scratch)
+        made, near, keyframe = _made(stage, model, target, folders, scratch)
         issues += made.issues
         file = scratch / target.name
         # Copies of meshes are not beside the target yet.
         place = file if (scratch / _assets_beside(target)).is_dir() else target
         issues += proof.issues_of(
-            list(verify.differences(model, made, markup.text_of(file.read_bytes()), place, near)), is_of_robot=True
+            list(verify.differences(model, made, markup.text_of(file.read_bytes()), place, near, keyframe)),
+            is_of_robot=True,
         )
         validate.refuse_errors(issues, target, strict=strict)
         replace_together(scratch, target, _copies_of(target))
@@ -103,15 +104,16 @@ def _copies_of(target: Path) -> list[Path]:
 
 def _made(
     stage: Usd.Stage, model: PhysicsModel, target: Path, folders: Iterable[Path], scratch: Path
-) -> tuple[Written, tuple[Path, ...]]:  # fmt: skip
-    """Write the file to a folder. Returns what is in it, and the folders of the files that it names."""
+) -> tuple[Written, tuple[Path, ...], str]:  # fmt: skip
+    """Write the file to a folder. Returns what is in it, the folders of the files that it names, and the name of the
+    keyframe of it in whose pose the stage is, if any."""
     imported, lost = None, ""
     try:
         imported = _imported(stage, target.parent, folders)
         if imported is not None:
             data, issues = _edited(imported, stage, model, target, scratch)
             (scratch / target.name).write_bytes(data)
-            return Written("", imported.names, issues), (imported.folder,)
+            return Written("", imported.names, issues), (imported.folder,), imported.planned.keyframe
     except edit.OtherPartsError as reason:
         lost = str(reason)
     further = _further(stage, model, imported.planned if imported is not None else None, target, scratch)
@@ -125,7 +127,7 @@ def _made(
             "MjcfWrittenAnew", "warning", "", target.stem, f"{lost} The model is written anew, without the comments of "
             "the old one.", "Undo the change of parts to keep them.",
         ))  # fmt: skip
-    return made, ()
+    return made, (), ""
 
 
 def _imported(stage: Usd.Stage, target: Path, folders: Iterable[Path]) -> _Imported | None:
@@ -135,10 +137,10 @@ def _imported(stage: Usd.Stage, target: Path, folders: Iterable[Path]) -> _Impor
         if found:
             raise edit.OtherPartsError("Several models were imported.")
         return None
-    root, kept, near = found[0]
+    root, kept, near, keyframe = found[0]
     text = kept.flat()
     folder = _folder_of(text, kept, [*folders, *near, target])
-    planned = layout.plan(read.read_text(text, folder / kept.name), root)
+    planned = layout.plan(read.read_text(text, folder / kept.name), root, keyframe)
     before = Usd.Stage.CreateInMemory()
     mjcf_stage.fill_stage(planned, before)
     return _Imported(kept, text, folder, planned, before, usd_read.read_stage(before))
@@ -256,8 +258,8 @@ def _with_keyframes(text: str, made: Written, planned: layout.Layout, file: Path
     return text.replace("</mujoco>", f"  <keyframe>\n{inside}  </keyframe>\n</mujoco>")
 
 
-def _sources(stage: Usd.Stage) -> Iterator[tuple[str, Source, list[Path]]]:
-    """(path of the root prim, text, where its files may be) of each model that came from MJCF."""
+def _sources(stage: Usd.Stage) -> Iterator[tuple[str, Source, list[Path], str]]:
+    """(path of the root prim, text, where its files may be, keyframe) of each model that came from MJCF."""
     for prim in stage.Traverse():
         text = prim.GetAttribute(mjcf_stage.SOURCE).Get()
         if not isinstance(text, str):
@@ -269,7 +271,7 @@ def _sources(stage: Usd.Stage) -> Iterator[tuple[str, Source, list[Path]]]:
         )  # fmt: skip
         layer = stage.GetRootLayer().realPath
         near = [Path(layer).parent / about["folder"]] if layer and "folder" in about else []
-        yield str(prim.GetPath()), made, near
+        yield str(prim.GetPath()), made, near, str(about.get("keyframe", ""))
 
 
 def _folder_of(text: str, kept: Source, folders: Iterable[Path]) -> Path:

@@ -17,7 +17,9 @@ from ..core import paths
 from ..core.errors import OutputError
 from ..core.model import GRAVCOMP
 from ..core.units import SI
-from ..mjcf import layout, read, source
+from ..core.validate import Issue
+from ..core.words import named
+from ..mjcf import layout, poses, read, source
 from ..mjcf.values import Actuator
 from ..system.files import checked, refuse_parts, replace_together, scratch_folder, work_folder
 from ..urdf.mesh_data import linear
@@ -26,21 +28,26 @@ from .opinions import BINDING_API
 from .robot_files import images_of
 
 if TYPE_CHECKING:
-    from ..core.validate import Issue
     from ..mjcf.layout import Layout
     from ..mjcf.values import Look
 
 
 #: The whole text of the model, on the root prim: a later export of MJCF changes only what was edited.
 SOURCE = "mjcf:source"
-#: Of the text, as JSON: name and encoding of its file, texts of the files that it includes, and where it was, seen from
-#: the USD file, if that is known.
+#: Of the text, as JSON: name and encoding of its file, texts of the files that it includes, the keyframe in whose pose
+#: the prims are, if any, and where it was, seen from the USD file, if that is known.
 ABOUT = "mjcf:about"
 
 
-def plan(path: Path) -> Layout:
-    """Read a model and decide on its prims. Raises InputError."""
-    return layout.plan(read.read_file(path))
+def plan(path: Path, keyframe: str = "") -> Layout:
+    """Read a model and decide on its prims. keyframe: whose pose it gets, see `layout.plan`. Raises InputError."""
+    model = read.read_file(path)
+    if not keyframe and (known := poses.names(model)):
+        model.issues.append(Issue(
+            "MjcfKeyframes", "info", "", model.name, f"'{path.name}' has keyframes, and is read in none of them: "
+            f"{named(known)}.", "Choose one when the file is read.",
+        ))  # fmt: skip
+    return layout.plan(model, keyframe=keyframe)
 
 
 def write_stage(planned: Layout, target: Path, textures: Path | None = None, home: Path | None = None) -> None:
@@ -77,6 +84,8 @@ def _keep_text(stage: Usd.Stage, planned: Layout, home: Path | None) -> None:
         about["parts"] = kept.parts
     if kept.missing:
         about["missing"] = sorted(kept.missing)
+    if planned.keyframe:
+        about["keyframe"] = planned.keyframe
     if home is not None:
         about["folder"] = Path(os.path.relpath(path.parent, home)).as_posix()
     root = stage.GetPrimAtPath(planned.root)
@@ -152,27 +161,29 @@ class _Looks:
 
 
 @contextmanager
-def as_stage(path: Path) -> Iterator[tuple[Path, Layout]]:
-    """A model as a USD file in a folder that is deleted on exit."""
+def as_stage(path: Path, keyframe: str = "") -> Iterator[tuple[Path, Layout]]:
+    """A model as a USD file in a folder that is deleted on exit. keyframe: see `plan`."""
     with work_folder() as folder:
-        planned = plan(path)
+        planned = plan(path, keyframe)
         target = folder / f"{planned.root[1:][:80]}.usdc"
         write_stage(planned, target)
         yield target, planned
 
 
-def convert(path: Path, target: Path, *, strict: bool = False) -> tuple[list[Issue], dict[str, int]]:
+def convert(
+    path: Path, target: Path, *, strict: bool = False, keyframe: str = ""
+) -> tuple[list[Issue], dict[str, int]]:  # fmt: skip
     """Write a model as a USD file that takes the place of the target, with its images in NAME_textures beside it.
 
-    Returns (issues, number of prims with physics by kind). strict: write nothing where the checks find errors. Raises
-    InputError, OutputError and ValidationFailedError.
+    Returns (issues, number of prims with physics by kind). strict: write nothing where the checks find errors.
+    keyframe: see `plan`. Raises InputError, OutputError and ValidationFailedError.
     """
     from ..core import proof, summary, validate
     from . import read as usd_read
     from . import verify
 
     checked(target, [path])
-    planned = plan(path)
+    planned = plan(path, keyframe)
     refuse_parts(target, path, planned.source.files)
     with scratch_folder(target) as folder:
         made, images = folder / target.name, folder / f"{target.stem}_textures"
