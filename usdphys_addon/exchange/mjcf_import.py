@@ -16,7 +16,6 @@ from bpy.types import Context
 from ..bridge.environment import require_usd
 from ..core.errors import InputError
 from ..core.steps import Next
-from ..mjcf import poses, read
 from ..system.files import usable_name
 from . import blend_file, usd_import
 from .mjcf_export import FOLDER
@@ -25,8 +24,11 @@ from .usd_import import ImportResult
 
 def keyframes_of(filepath: str | Path) -> list[str]:
     """Names of the keyframes of a model of MuJoCo; none where it cannot be read."""
+    require_usd()
+    from ..usd import mjcf_stage
+
     with suppress(InputError):
-        return poses.names(read.read_file(Path(filepath)))
+        return mjcf_stage.keyframes_of(Path(filepath))
     return []
 
 

@@ -39,6 +39,11 @@ SOURCE = "mjcf:source"
 ABOUT = "mjcf:about"
 
 
+def keyframes_of(path: Path) -> list[str]:
+    """Names of the keyframes of a file. Raises InputError."""
+    return poses.names(read.read_file(path))
+
+
 def plan(path: Path, keyframe: str = "") -> Layout:
     """Read a model and decide on its prims. keyframe: whose pose it gets, see `layout.plan`. Raises InputError."""
     model = read.read_file(path)
