@@ -3,6 +3,7 @@
 
 import base64
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -1205,3 +1206,34 @@ def test_a_spring_that_is_given_by_a_time_gets_its_numbers_from_the_mass(tmp_pat
     )
     joint = layout.plan(read.read_file(path)).source.bodies[1].joints[0]
     assert (joint.stiffness, joint.damping) == pytest.approx((4 / 0.16, 2 * 4 / 0.5))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "wanted"),
+    [
+        ("0.5", "2", (0.5, 2.0)), ("0.5", "inf", (0.5, 1e3)), ("inf", "2", (0.0, 2.0)), ("-1", "2", (0.0, 2.0)),
+        ("0", "inf", None), ("nan", "nan", None), ("-1", "-1", None),
+    ],
+)  # fmt: skip
+def test_a_distance_that_is_not_finite_is_no_limit(tmp_path: Path, low: str, high: str, wanted: object) -> None:
+    body = '(prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])\n{\n    float physics:mass = 1\n}'
+    (tmp_path / "rope.usda").write_text(
+        f"""#usda 1.0
+(
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def Xform "A" {body}
+def Xform "B" {body}
+def PhysicsDistanceJoint "Rope" {{
+    rel physics:body0 = </A>
+    rel physics:body1 = </B>
+    float physics:minDistance = {low}
+    float physics:maxDistance = {high}
+}}
+"""
+    )
+    stage = usd_read.open_stage(tmp_path / "rope.usda")
+    mjcf_file.write_file(stage, usd_read.read_stage(stage), tmp_path / "rope.xml")
+    ranges = re.findall(r'<spatial name="Rope" range="(\S+) (\S+)"', (tmp_path / "rope.xml").read_text())
+    assert [tuple(map(float, one)) for one in ranges] == ([wanted] if wanted else [])

@@ -889,14 +889,15 @@ class _Writer:
 
     def distance(self, name: str, joint: _Joint, local: Sequence[Floats]) -> None:
         low, high = (float(joint.schema.resolved(word)) for word in ("min_distance", "max_distance"))
-        if low < 0.0 and high < 0.0:
+        least, has_most = low if 0.0 < low < math.inf else 0.0, 0.0 <= high < math.inf
+        if not least and not has_most:
             return
         sites = []
         for side, (end, frame) in enumerate(zip((joint.parent, joint.child), local, strict=True)):
             site = self.name_of(f"{joint.prim.path} d{side}", f"{name}_{side}", "site")
             self.sites.setdefault(end.body, []).append(f'<site name="{escape(site)}" pos="{_row(frame[:3, 3])}"/>')
             sites.append(site)
-        least, most = max(low, 0.0), high if high >= 0.0 else 1e3
+        most = high if has_most else 1e3
         self.tendons += [
             f'    <spatial name="{escape(name)}" range="{_row([least, max(most, least + _NARROW)])}">',
             *(f'      <site site="{escape(site)}"/>' for site in sites), "    </spatial>",
