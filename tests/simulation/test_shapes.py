@@ -490,3 +490,13 @@ def test_the_hull_of_a_thin_slab_is_drawn_and_simulated_as_thin_as_it_is(thickne
 
 def rotation(axis: str, degrees: float) -> np.ndarray:
     return frames.matrix_of(about(axis, degrees))
+
+
+@pytest.mark.parametrize("height", [1e-2, 1e-4, 1e-7])
+@pytest.mark.parametrize("degrees", [0.0, 0.5, 180.0])
+def test_a_cone_that_is_nearly_a_disc_has_no_side_to_lie_on(height: float, degrees: float) -> None:
+    """The sine of half its angle is 1, and a square root of 1 - sine^2 was taken."""
+    file = File(METERS)
+    cone = file.shape("Shape", "Cone", (1.0, height))
+    file.add(file.ground(), file.body("Thing", (0, 0, 0.1), about("X", degrees), geometry=cone, inertia=(0.3,) * 3))
+    assert np.isfinite(place(run(world_of(file), 1.0), "Thing")).all()

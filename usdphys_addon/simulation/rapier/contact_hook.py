@@ -58,6 +58,8 @@ FACING, SLID = 0.02, 0.002
 #: A body lies whose mantle is no more than this sine from the other one. Relative to its radius: how far its points are
 #: put back; those of no more than SAME are right, and those of TURNED belong to something else.
 LYING, SAME, TURNED = 0.02, 1e-5, 0.06
+#: Sine of half the angle of a cone from which on it has no side to lie on.
+FLAT = 1.0 - 1e-6
 #: Relative to the size of the smaller body: points of a contact that are so near to the axis of their joint are held.
 HELD = 0.01
 #: Words of PhysX for how two coefficients are combined, the strongest last.
@@ -319,7 +321,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             normal = -x, -y, -z
         sign = 1.0 if is_first else -1.0
         lean = sign * dot(normal, axis)
-        if abs(lean - sine) > LYING:
+        if abs(lean - sine) > LYING or max(abs(lean), abs(sine)) > FLAT:
             return
         ctx.normal = normal
         aside = math.sqrt(1.0 - lean * lean)
