@@ -28,6 +28,7 @@ class USDPHYS_OT_import_mjcf(SteppedImport, bpy.types.Operator, ImportHelper):
     filter_glob = StringProperty(default="*.xml", options={"HIDDEN"})
     keyframe = StringProperty(
         name="Keyframe",
+        options={"SKIP_SAVE"},
         description="Pose and controls that the model gets; without one, the pose of its bodies",
         search=_keyframes,
     )

@@ -48,6 +48,8 @@ def test_a_model_is_imported_in_the_pose_of_a_keyframe_and_its_text_comes_back(a
     assert arm.with_name("again.xml").read_bytes() == arm.read_bytes()
     with pytest.raises(RuntimeError, match="has no keyframe 'down'; it has 'up'"):
         bpy.ops.usdphys.import_mjcf(filepath=str(arm), keyframe="down")
+    # The next model is not asked for the keyframe of the last one.
+    assert bpy.ops.usdphys.import_mjcf.get_rna_type().properties["keyframe"].is_skip_save
 
 
 def test_a_bad_file_leaves_the_scene_as_it_was(arm: Path) -> None:

@@ -100,6 +100,23 @@ def _frame(planned, made, side):
     return frames.world_frame(world, made.resolved(f"local_pos{side}"), made.resolved(f"local_rot{side}"))
 
 
+@pytest.mark.parametrize(
+    "said", ['mpos="1 2 3"', 'mquat="0 1 1 0"', 'mpos="1 2 3" mquat="0 1 1 0"', 'mquat="0 0 0 0"', ""]
+)
+def test_what_a_keyframe_does_not_say_of_a_kinematic_body_is_as_the_body_has_it(tmp_path, said):
+    mujoco = pytest.importorskip("mujoco")
+    text = f"""<mujoco model="m"><worldbody>
+<body name="first" mocap="true" pos="4 5 6" quat="1 0 0 1"><geom size=".1"/></body></worldbody>
+<keyframe><key name="up" {said}/></keyframe></mujoco>"""
+    planned = mjcf_stage.plan(written(tmp_path, text), "up")
+    engine = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(engine)
+    mujoco.mj_resetDataKeyframe(engine, data, 0)
+    mujoco.mj_forward(engine, data)
+    world, found = planned.model.prims[planned.places[1]].world, data.body("first")
+    assert np.allclose(world[:3, 3], found.xpos) and np.allclose(world[:3, :3], found.xmat.reshape(3, 3))
+
+
 ARM = """<mujoco model="m"><worldbody><body name="arm"><joint name="elbow" axis="0 1 0" range="-90 90"/>
 <geom size=".1" pos=".3 0 0"/></body></worldbody>
 <actuator><position name="servo" joint="elbow" kp="20" ctrlrange="-1 1"/><motor name="motor" joint="elbow"/></actuator>

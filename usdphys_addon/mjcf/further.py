@@ -82,11 +82,16 @@ def _merged(found: list[Element], section: str) -> Iterator[Element]:
     yield from merged.values()
 
 
+def keys(model: Model) -> list[Element]:
+    """The elements of all keyframes."""
+    return [child for one in model.root.findall("keyframe") for child in one.children]
+
+
 def keyframes(source: Model, made: Model, joints: Mapping[str, tuple[str, float]]) -> list[Element]:
     """The keyframes of a model for the joints of another one. joints: name in the source and sign, by name."""
     start, qpos, velocity = _defaults(made), addresses(source, SIZES), addresses(source, _SPEEDS)
     found = []
-    for element in (child for one in source.root.findall("keyframe") for child in one.children):
+    for element in keys(source):
         given = {word: [float(part) for part in (element.get(word) or "").split()] for word in ("qpos", "qvel", "ctrl")}
         key: dict[str, str] = {
             word: element.attributes[word] for word in ("name", "time") if word in element.attributes

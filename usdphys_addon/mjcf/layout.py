@@ -78,10 +78,7 @@ def plan(source: Model, root: str = "", keyframe: str = "") -> Layout:
 
 def worlds_of(source: Model) -> list[Floats]:
     """The pose (4, 4) of each body in the world."""
-    worlds: list[Floats] = []
-    for body in source.bodies:
-        worlds.append(body.pose if body.parent < 0 else worlds[body.parent] @ body.pose)
-    return worlds
+    return [steps[-1] for steps in poses.worlds_at(source, poses.REST)]
 
 
 def mesh_reader(source: Model) -> matter.Meshes:

@@ -12,8 +12,7 @@ from ..core import frames
 from ..core.errors import InputError
 from ..core.validate import Issue
 from ..core.words import named
-from ..urdf.markup import Element
-from .further import SIZES, actuator_names, addresses
+from .further import SIZES, actuator_names, addresses, keys
 from .values import Body, Floats, Joint, Model
 
 
@@ -25,9 +24,13 @@ class Pose(NamedTuple):
     mocaps: Mapping[str, Floats]
 
 
+#: In which nothing has moved.
+REST = Pose({}, {})
+
+
 def names(model: Model) -> list[str]:
     """Of the keyframes; the number of one without a name."""
-    return [element.get("name") or str(number) for number, element in enumerate(_keys(model))]
+    return [element.get("name") or str(number) for number, element in enumerate(keys(model))]
 
 
 def choose(model: Model, name: str) -> Pose:
@@ -40,8 +43,8 @@ def choose(model: Model, name: str) -> Pose:
         raise InputError(f"'{model.path.name}' has no keyframes.")
     if name not in known:
         raise InputError(f"'{model.path.name}' has no keyframe '{name}'; it has {named(known)}.")
-    key = _keys(model)[known.index(name)]
-    mocaps = [body.name for body in model.bodies if body.is_mocap]
+    key = keys(model)[known.index(name)]
+    mocaps = [(index, body.name) for index, body in enumerate(model.bodies) if body.is_mocap]
     told = actuator_names(model)
     joints = [joint for body in model.bodies for joint in body.joints]
 
@@ -61,17 +64,18 @@ def choose(model: Model, name: str) -> Pose:
             "Set them where it is simulated.",
         ))  # fmt: skip
     at = addresses(model, SIZES)
+    rest = worlds_at(model, REST) if mocaps else []
+    moved = {}
+    for number, (index, body) in enumerate(mocaps):
+        # What the keyframe does not say of it is as the body has it.
+        moved[body] = rest[index][-1].copy()
+        if places:
+            moved[body][:3, 3] = places[3 * number : 3 * number + 3]
+        if turns:
+            moved[body][:3, :3] = frames.matrix_of(_unit(turns[4 * number : 4 * number + 4]))
     return Pose(
-        {one.name: positions[at[one.name] : at[one.name] + SIZES[one.type]] for one in joints if positions},
-        {
-            body: _placed(places[3 * number : 3 * number + 3], turns[4 * number : 4 * number + 4])
-            for number, body in enumerate(mocaps) if places
-        },
+        {one.name: positions[at[one.name] : at[one.name] + SIZES[one.type]] for one in joints if positions}, moved
     )  # fmt: skip
-
-
-def _keys(model: Model) -> list[Element]:
-    return [child for one in model.root.findall("keyframe") for child in one.children if child.tag == "key"]
 
 
 def _numbers(model: Model, name: str, word: str, text: str | None, size: int | None) -> tuple[float, ...]:
@@ -128,7 +132,7 @@ def _placed(position: tuple[float, ...], quaternion: tuple[float, ...]) -> Float
 
 def _unit(quaternion: tuple[float, ...]) -> tuple[float, float, float, float]:
     """A quaternion of no length is no turn, as in MuJoCo."""
-    size = float(np.linalg.norm(quaternion)) if len(quaternion) == 4 else 0.0
+    size = float(np.linalg.norm(quaternion))
     if size <= 0.0:
         return 1.0, 0.0, 0.0, 0.0
     w, x, y, z = (float(part) / size for part in quaternion)

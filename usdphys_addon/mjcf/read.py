@@ -26,7 +26,7 @@ from ..urdf.packages import is_file
 from . import height_fields, values
 from .values import Actuator, Body, Equality, Floats, Geom, HeightField, Inertial, Joint, Look, Mesh, Model, Site
 
-#: Sections that say nothing about bodies and how they move by themselves.
+#: Sections of which nothing is read with the bodies and how they move; `poses` reads keyframes.
 _SILENT = frozenset({"visual", "statistic", "custom", "size", "keyframe"})
 #: Sections and elements that the model leaves out, with their word in messages.
 _UNREAD = {

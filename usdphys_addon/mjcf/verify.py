@@ -34,7 +34,7 @@ def differences(
     """
     source = read.read_text(text, file, near)
     worlds = layout.worlds_of(source)
-    shown = poses.worlds_at(source, poses.choose(source, keyframe) if keyframe else poses.Pose({}, {}))
+    shown = poses.worlds_at(source, poses.choose(source, keyframe) if keyframe else poses.REST)
     weights = matter.inertials(source, layout.mesh_reader(source))
     matter.damp(source, worlds, weights)
     yield from _bodies(model, written, source, [steps[-1] for steps in shown], weights)
