@@ -78,7 +78,7 @@ def make_parser(perform: Callable[[list[str]], dict[str, Any]]) -> argparse.Argu
         add(command)
         _add_common(command)
         if table[name].get("robots", True):
-            _add_all(command.add_argument_group("options for robots in URDF"), table["robots"]["arguments"])
+            _add_all(command.add_argument_group("options for robots"), table["robots"]["arguments"])
         command.add_argument(
             "--isolate", action="store_true",
             help="work in a child process, and report an error if a file makes it crash",

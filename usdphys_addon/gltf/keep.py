@@ -229,8 +229,10 @@ def ends_of_joints(document: Document) -> frozenset[int]:
     They stand for no object, and nothing is at or below them.
     """
     kept_extras = _extras(document)
+    if not kept_extras:
+        return frozenset()
     try:
-        made = range(kept_extras["made"], len(document.nodes)) if kept_extras else ()
+        made = range(kept_extras["made"], len(document.nodes))
         keys = ("children", "extensions", "mesh", "camera", "skin")
         full = {i for key in keys for i, value in enumerate(document.column(key)) if value not in (None, [], {})}
         ends = frozenset(made).difference(full, kept_extras.get("nodes", {}).values())

@@ -1,4 +1,4 @@
-"""What every driver needs. A driver is a generator of steps; it yields how long Blender draws and listens.
+"""What every driver needs. A driver is a generator of steps; it yields seconds in which Blender draws and listens.
 
 However slow the machine is, a driver goes on only after Blender has drawn its editors twice: what was simulated as
 input before is handled then, and what it led to is on the screen. For everything else, wait on it: `until`.
@@ -20,7 +20,7 @@ IN_TREE = os.environ.get("UI_IN_TREE", "").split()
 PATIENCE = 240.0
 #: Redraws of an editor that a driver lets pass at each of its steps.
 REDRAWS = 2
-#: Seconds of the least pause for each that a driver yields: what it waits for are the redraws.
+#: The least pause, as a part of the seconds that a driver yields: what it waits for are the redraws.
 PAUSE = 0.5
 _redraws = 0
 
@@ -185,7 +185,7 @@ def run(steps):
     """Drive Blender with the generator; the process ends with 0 only when it ran to its end."""
     generator = steps()
     bpy.context.preferences.view.show_splash = False
-    # Without a GPU, EEVEE compiles for half a minute to draw the icon of a material, and eight samples are drawn anew.
+    # Without a GPU, EEVEE compiles for half a minute to draw the icon of a material; smooth edges are drawn 8 times.
     bpy.context.scene.render.engine = "BLENDER_WORKBENCH"
     bpy.context.preferences.system.viewport_aa = "FXAA"
     for space in (bpy.types.SpaceView3D, bpy.types.SpaceProperties, bpy.types.SpaceFileBrowser):
