@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.usd import importable, read
 from usdphys_ext.usdphys_addon.usd.files import composed_size
 
+ROOT = Path(__file__).resolve().parents[2]
 HEAD = '#usda 1.0\n(\n    defaultPrim = "World"\n)\n'
 
 
@@ -154,6 +159,52 @@ def test_instancers_among_prototypes_multiply(tmp_path, counts, is_refused):
 def test_an_instancer_that_shows_itself_is_counted_as_often_as_blender_shows_it(tmp_path):
     assert refusal_of(tmp_path, instancers([10], circle=True))
     assert not refusal_of(tmp_path, instancers([1], circle=True))
+
+
+def chain(targets: dict[str, list[str]]) -> str:
+    """Point instancers side by side, and what is among the prototypes of each."""
+    text = "".join(
+        f'def PointInstancer "{name}"\n{{\nint[] protoIndices = [0]\npoint3f[] positions = [(0, 0, 0)]\n'
+        f"rel prototypes = [{', '.join(f'</World/{one}>' for one in several)}]\n}}\n"
+        for name, several in targets.items()
+    )
+    return f'{HEAD}def Xform "World"\n{{\n{text}def Cube "cube"\n{{\n}}\n}}\n'
+
+
+CHAINS = {
+    "itself": ({"p0": ["p0"]}, {"p0"}),
+    "itself among others": ({"p0": ["cube", "p0"], "p1": ["cube"]}, {"p0"}),
+    "circle": ({"p0": ["p1"], "p1": ["p2", "cube"], "p2": ["p0"]}, {"p0", "p1", "p2"}),
+    "leads to a circle": ({"p0": ["p1"], "p1": ["p1"]}, {"p0", "p1"}),
+    "many levels": (
+        {f"p{level}": [f"p{level + 1}" if level < 4999 else "cube"] for level in range(5000)},
+        {f"p{level}" for level in range(4949)},
+    ),
+    "doubles at each level": (
+        {
+            f"{side}{level}": [f"a{level + 1}", f"b{level + 1}"] if level < 39 else ["cube"]
+            for level in range(40)
+            for side in "ab"
+        },
+        {f"{side}{level}" for level in range(27) for side in "ab"},
+    ),
+    "a parent": ({"p0": ["../World"]}, {"p0"}),
+    "honest": ({"p0": ["p1", "p2"], "p1": ["p2", "cube"], "p2": ["cube"]}, set()),
+}
+
+
+@pytest.mark.parametrize(("targets", "endless"), CHAINS.values(), ids=CHAINS)
+def test_bounds_are_told_of_all_but_instancers_that_never_end(tmp_path, targets, endless):
+    """USD asks for the bounds of prototypes by recursion, at whose end a process is gone without a word."""
+    file = tmp_path / "small.usda"
+    file.write_text(chain(targets).replace("/World/../World", "/World"))
+    script = (
+        "import sys; from usdphys_addon.usd import read; print(*read.read_stage(read.open_stage(sys.argv[1])).seen())"
+    )
+    done = subprocess.run([sys.executable, "-c", script, file], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = {path.rpartition("/")[2] for path in done.stdout.split()}
+    assert found == {"World", "cube"} | set(targets) - endless
 
 
 @pytest.mark.parametrize(("kind", "value"), [("float", "3"), ("string", '"text"'), ("t", "3"), ("float[]", "[1, 2]")])

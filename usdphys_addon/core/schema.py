@@ -232,6 +232,10 @@ class Schema:
         value = getattr(self, name)
         return value is not None and _attribute(type(self), name).allows(value)
 
+    def allowed(self, name: str) -> Any:
+        """The authored value of a field; None if it is not authored or not allowed."""
+        return getattr(self, name) if self.holds(name) else None
+
     def resolved(self, name: str) -> Any:
         """The authored value of a field; the schema's fallback if it is not authored or not allowed."""
         attribute = _FOUND.get((type(self), name)) or _attribute(type(self), name)

@@ -630,12 +630,12 @@ class _Writer:
         own = material.get(usd_physics.MaterialAPI) if material is not None else None
         friction = FRICTION if own is None else own.resolved("dynamic_friction")
         newton: Any = material.schemas.get("NewtonMaterialAPI") if material is not None else None
-        more = [getattr(newton, word, None) for word in ("torsional_friction", "rolling_friction")]
+        more = [newton.allowed(word) for word in ("torsional_friction", "rolling_friction")] if newton else []
         numbers = [max(friction, 1e-5)] + ([] if None in more else more)
         words = f' friction="{_short(numbers)}"'
         mujoco: Any = prim.schemas.get("MjcCollisionAPI")
         for word in ("condim", "priority"):
-            value = getattr(mujoco, word, None)
+            value = mujoco.allowed(word) if mujoco else None
             words += f' {word}="{value}"' if value is not None else ""
         if prim.path in self.masks:
             number = self.masks[prim.path]
@@ -760,7 +760,7 @@ class _Writer:
         )  # fmt: skip
         frame = self.bodies[joint.child.body].pose @ local
         newton: Any = joint.prim.schemas.get("NewtonJointAPI")
-        total = float(getattr(newton, "armature", None) or 0.0)
+        total = float((newton.allowed("armature") if newton else None) or 0.0)
         waiting = [joint.child.body]
         while waiting:
             path = waiting.pop()
@@ -977,7 +977,7 @@ class _Writer:
         for attribute in type(mujoco).attributes if mujoco is not None else ():
             _, _, rest = attribute.usd.partition(":")
             kind, _, word = rest.partition(":")
-            value = getattr(mujoco, attribute.field)
+            value = mujoco.allowed(attribute.field)
             if kind in found and value is not None and word != "gravity":
                 found[kind][word] = _word(value)
         if self.further.source is not None:

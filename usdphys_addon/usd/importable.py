@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,14 +18,15 @@ from ..core.words import counted
 from ..system.files import is_endless
 from . import opinions as usd_opinions
 from . import read as usd_read
+from .instancers import Instancers
 from .opinions import Opinions
 
 #: Largest depth of prims; deeper hierarchies take minutes to import.
 MAX_DEPTH = 200
 #: Largest sum of squared corner counts: Blender's time for the normal of a face grows with the square of its corners.
 _MAX_WORK = 4e9
-#: Most instances that Blender is asked to show, and levels of instances among instances, at which it ends.
-_MOST_INSTANCES, _LEVELS = 10_000_000, 8
+#: Most instances that Blender is asked to show.
+_MOST_INSTANCES = 10_000_000
 _MESH_ARRAYS = ("points", "faceVertexCounts", "faceVertexIndices")
 _COLORS, _NO_COLORS = "primvars:displayColor", "ColorsUnreadable"
 #: Blender 4.5 and 5.0 write a color for each face of a cube, sphere, cylinder or cone beyond the mesh that they make.
@@ -58,7 +58,8 @@ def check(stage: Usd.Stage, path: Path) -> tuple[list[Opinions], list[Issue]]:
             if check_shape is _endless_file:
                 raise _refused(path, reason)
             broken.append(_without_colors(one, reason) if check_shape is _face_colors else _broken(one, reason))
-    if instancer := _multiplying_instancer(opinions):
+    instancers = [one for one in opinions if usd_opinions.is_a(one.type_name, UsdGeom.PointInstancer)]
+    if instancer := Instancers({one.path: one.usd_prim for one in instancers}).multiplying(_MOST_INSTANCES):
         raise _refused(
             path, f"{_name(instancer)}, with the instancers among its prototypes, shows more than {_MOST_INSTANCES:,} "
             "instances; reduce its protoIndices",
@@ -102,32 +103,6 @@ def write_readable(stage: Usd.Stage, broken: Iterable[Issue], layer: Sdf.Layer) 
             Sdf.AttributeSpec(prim, _COLORS, Sdf.ValueTypeNames.Color3fArray).default = Sdf.ValueBlock()
         else:
             prim.typeName = "Xform"
-
-
-def _multiplying_instancer(opinions: Iterable[Opinions]) -> str:
-    """Path of a point instancer with too many instances, counted with those of instancers among its prototypes."""
-    kinds = {one.path: one for one in opinions if usd_opinions.is_a(one.type_name, UsdGeom.PointInstancer)}
-    ordered = sorted(kinds)
-
-    @cache
-    def shown(path: str, level: int) -> int:
-        one = kinds[path]
-        indices = one.value("protoIndices")
-        number = len(indices) if isinstance(indices, Vt.IntArray) else 0
-        targets = UsdGeom.PointInstancer(one.usd_prim).GetPrototypesRel().GetForwardedTargets()
-        below = (sum(shown(name, level + 1) for name in at(str(target))) for target in targets[:number])
-        return number * (1 + (max(below, default=0) if level < _LEVELS else 0))
-
-    def at(path: str) -> Iterator[str]:
-        """The instancers at a path or below it, without those below one of them: they are prototypes at most."""
-        last = "/ "
-        # "/" sorts before all letters of names.
-        for name in ordered[bisect_left(ordered, path) : bisect_left(ordered, f"{path}0")]:
-            if (name == path or name.startswith(f"{path}/")) and not name.startswith(f"{last}/"):
-                last = name
-                yield name
-
-    return next((path for path in at("") if shown(path, 0) > _MOST_INSTANCES), "")
 
 
 def _shader_in_circle(opinions: Iterable[Opinions]) -> str:

@@ -212,9 +212,9 @@ def _softness(prim: Usd.Prim) -> dict[str, str]:
     """How MuJoCo's solver is to hold an equality that is a joint of USD, or that has this joint follow another one."""
     found = {}
     for word, name in SOFT_ATTRIBUTES.items():
-        value = prim.GetAttribute(name).Get()
-        if value is not None:
-            found[word] = " ".join(f"{number:.12g}" for number in np.ravel(value))
+        numbers = np.ravel(prim.GetAttribute(name).Get())
+        if numbers.dtype.kind in "fi" and np.isfinite(numbers).all():
+            found[word] = " ".join(f"{number:.12g}" for number in numbers)
     return found
 
 

@@ -32,6 +32,7 @@ from ..system.console import warn
 from . import deformables as soft
 from . import opinions as usd_opinions
 from .files import composed_size, layers, packages
+from .instancers import Instancers
 from .opinions import PHYSICS_BINDING, Opinions, PrimKind
 
 _Answer = TypeVar("_Answer")
@@ -309,12 +310,15 @@ def _seen(stage: Usd.Stage, stage_units: StageUnits, bodies: Collection[str]) ->
     cache = UsdGeom.BBoxCache(Usd.TimeCode.Default(), purposes)
     turn = np.asarray(stage_units.to_z_up, float).T * stage_units.meters_per_unit
     bounds = SeenBounds(bodies)
-    for prim in Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies()):
-        if not prim.IsA(UsdGeom.Boundable):
+    traversed = Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies())
+    shapes = {str(prim.GetPath()): prim for prim in traversed if prim.IsA(UsdGeom.Boundable)}
+    endless = Instancers({path: prim for path, prim in shapes.items() if prim.IsA(UsdGeom.PointInstancer)}).endless()
+    for path, prim in shapes.items():
+        if any(one == path or one.startswith(f"{path}/") for one in endless):
             continue
         box = despite_broken_ops(cache.ComputeWorldBound, prim).ComputeAlignedRange()
         if not box.IsEmpty():
-            bounds.add(str(prim.GetPath()), np.array([box.GetMin(), box.GetMax()]) @ turn)
+            bounds.add(path, np.array([box.GetMin(), box.GetMax()]) @ turn)
     return bounds.found
 
 
