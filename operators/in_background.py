@@ -21,6 +21,8 @@ class InBackground:
     #: The running `batch.background.BackgroundCommand`; None before it.
     command: Any = None
     timer: Any = None
+    #: What the status bar says.
+    said = ""
 
     def state(self, context: bpy.types.Context) -> Any:
         """The properties that have `is_running`."""
@@ -80,8 +82,11 @@ class InBackground:
         self.look(context)
         if not is_running:
             return self.finish(context)
-        context.workspace.status_text_set(tr(self.progress(context)))
-        environment.redraw("VIEW_3D")
+        said = tr(self.progress(context))
+        if said != self.said:
+            self.said = said
+            context.workspace.status_text_set(said)
+            environment.redraw("VIEW_3D")
         return {"PASS_THROUGH"}
 
     def finish(self, context: bpy.types.Context) -> set[Any]:

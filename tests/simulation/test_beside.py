@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from . import lab_files
-from .helpers import require_pxr
+from .helpers import each_of, require_pxr
 from .measures import MEASURES
 
 require_pxr()
@@ -28,7 +28,7 @@ OF_OTHERS = ("breaking", "cradle", "hinge_vel_drive", "static_friction")
 TROUBLE = ("armature", "breakable_loop", "heavy_box", "tiny_cube", "wheels")
 
 
-@pytest.mark.parametrize("name", SAMPLE)
+@pytest.mark.parametrize("name", each_of(SAMPLE, 2))
 def test_an_answer_stays_beside_each_troublemaker(name: str) -> None:
     case = next(case for case in MEASURES if name in case.name)
     alone = beside.measured(case)
@@ -40,7 +40,7 @@ def test_an_answer_stays_beside_each_troublemaker(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", OF_OTHERS)
+@pytest.mark.parametrize("name", each_of(OF_OTHERS, 2))
 def test_an_answer_of_others_stays_beside_each_troublemaker(name: str) -> None:
     if not lab_files.FILES:
         pytest.skip("the folder preview_lab is not in the shared test assets")

@@ -69,7 +69,7 @@ def proof_with(fault: Fault) -> Proof:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", each_of(FAULTS, 3), ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", each_of(FAULTS, 5), ids=lambda fault: fault.name)
 def test_the_certificate_names_the_attribute_of_a_planted_fault(fault: Fault) -> None:
     found = proof_with(fault).certificate.having(*FOUND)
     causes = [(cause.path, name) for check in found for cause in check.causes for name in cause.attribute.split(", ")]
@@ -88,7 +88,7 @@ def test_many_faults_are_planted_and_the_demos_are_clean_without_them() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("demo", "units"), each_of(CLEAN, 3), ids=lambda one: one.name if isinstance(one, Units) else one
+    ("demo", "units"), each_of(CLEAN, 5), ids=lambda one: one.name if isinstance(one, Units) else one
 )
 def test_the_certificate_is_silent_about_a_clean_asset(demo: str, units: Units) -> None:
     proof = proof_of(DEMOS[demo](units))

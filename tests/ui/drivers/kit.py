@@ -1,9 +1,11 @@
-"""What every driver needs. A driver is a generator of steps; it yields seconds in which Blender draws and listens.
+"""What every driver needs. A driver is a generator of steps; it yields seconds in which Blender draws and listens, or
+None, for a moment in which nothing is drawn that has not changed.
 
 However slow the machine is, a driver goes on only after Blender has drawn its editors twice: what was simulated as
 input before is handled then, and what it led to is on the screen. For everything else, wait on it: `until`.
 """
 
+import itertools
 import os
 import subprocess
 import sys
@@ -20,6 +22,8 @@ IN_TREE = os.environ.get("UI_IN_TREE", "").split()
 PATIENCE = 240.0
 #: Redraws of an editor that a driver lets pass at each of its steps.
 REDRAWS = 2
+#: Seconds between two looks at a state; at one of so many all is drawn anew, which takes much longer without a GPU.
+LOOK, LOOKS = 0.1, 10
 #: The least pause, as a part of the seconds that a driver yields: what it waits for are the redraws.
 PAUSE = 0.5
 _redraws = 0
@@ -44,9 +48,11 @@ def in_view():
 def until(condition, what):
     """Wait on a state, never on a time: the machine may be slow."""
     end = time.monotonic() + PATIENCE
-    while not condition():
+    for look in itertools.count(1):
+        if condition():
+            return
         assert time.monotonic() < end, f"waited in vain: {what}"
-        yield 0.1
+        yield None if look % LOOKS else LOOK
 
 
 def guard():
@@ -204,6 +210,8 @@ def run(steps):
                 _tag_redraw()
                 return 0.01
             pause = next(generator)
+            if pause is None:
+                return LOOK
             _tag_redraw()
             waits_for = _redraws + REDRAWS
             return pause * PAUSE
