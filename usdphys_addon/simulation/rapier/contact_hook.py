@@ -317,6 +317,9 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
 
     def _bear_below(self, ctx: Any) -> None:
         """Put the points of a body that lies on its side below its axis, where the other one is flat."""
+        contacts = ctx.solver_contacts
+        if not contacts:  # nor is there a normal
+            return
         is_first = ctx.collider1 in self.rollers
         handle = ctx.collider1 if is_first else ctx.collider2
         roller = self.rollers[handle]
@@ -335,13 +338,13 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         ctx.normal = normal
         down = _across(outward, axis)
         rows = []
-        for contact in ctx.solver_contacts:
+        for contact in contacts:
             own, other = contact.point.to_tuple(), contact.point2.to_tuple()
             if not is_first:
                 own, other = other, own
             far = dot(minus(own, middle), axis)
             rows.append((far, roller.foot(middle, axis, far, down), own, other))
-        if rows and self._bear_on_mesh(ctx, rows, middle, axis, down):
+        if self._bear_on_mesh(ctx, rows, middle, axis, down):
             return
         for number, (far, foot, own, other) in enumerate(rows):
             if abs(far) <= roller.half_height and SAME < math.dist(foot, own) / roller.radius < TURNED:
