@@ -945,7 +945,7 @@ def rolls_in_a_trough(rng: Random, file: File) -> tuple[float, Judge]:
         angles = np.arctan2(places[:, 0], wide - places[:, 2])
         wanted = np.array([at(states, seconds, time)[0] for time in run.times if time <= seconds])
         # Each edge takes a little of its speed.
-        return [Check("angle", float(np.abs(angles[: len(wanted)] - wanted).max()), 0, 0.06 * start)]
+        return [Check("angle", float(np.abs(angles[: len(wanted)] - wanted).max()), 0, 0.08 * start)]
 
     return seconds, judge
 
