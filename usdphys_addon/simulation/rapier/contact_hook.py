@@ -317,9 +317,6 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
 
     def _bear_below(self, ctx: Any) -> None:
         """Put the points of a body that lies on its side below its axis, where the other one is flat."""
-        contacts = ctx.solver_contacts
-        if not contacts:  # nor is there a normal
-            return
         is_first = ctx.collider1 in self.rollers
         handle = ctx.collider1 if is_first else ctx.collider2
         roller = self.rollers[handle]
@@ -338,13 +335,13 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         ctx.normal = normal
         down = _across(outward, axis)
         rows = []
-        for contact in contacts:
+        for contact in ctx.solver_contacts:
             own, other = contact.point.to_tuple(), contact.point2.to_tuple()
             if not is_first:
                 own, other = other, own
             far = dot(minus(own, middle), axis)
             rows.append((far, roller.foot(middle, axis, far, down), own, other))
-        if self._bear_on_mesh(ctx, rows, middle, axis, down):
+        if rows and self._bear_on_mesh(ctx, rows, middle, axis, down):
             return
         for number, (far, foot, own, other) in enumerate(rows):
             if abs(far) <= roller.half_height and SAME < math.dist(foot, own) / roller.radius < TURNED:
@@ -388,6 +385,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             mean = np.mean([normal for _, normal in found], axis=0)
             x, y, z = (mean / np.linalg.norm(mean)).tolist()
             outward = x, y, z
+            if abs(dot(outward, axis) - roller.sine) > LYING:
+                return False
         deepest = min(each.dist for each in ctx.solver_contacts)
         if min(gaps) > deepest + BESIDE * abs(deepest):
             return False
@@ -515,9 +514,10 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
 
 
 def _across(direction: Vector, axis: Vector) -> Vector:
-    """The unit vector of a direction across an axis."""
+    """The unit vector of a direction across an axis. Without contacts the direction is 0, and so is this."""
+    along = dot(direction, axis)
+    length = math.sqrt(1.0 - along * along)
     x, y, z = flat(direction, axis)
-    length = math.hypot(x, y, z)
     return x / length, y / length, z / length
 
 
