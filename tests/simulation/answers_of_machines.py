@@ -944,9 +944,8 @@ def rolls_in_a_trough(rng: Random, file: File) -> tuple[float, Judge]:
         places = run.positions[:, run.row("Roller")]
         angles = np.arctan2(places[:, 0], wide - places[:, 2])
         wanted = np.array([at(states, seconds, time)[0] for time in run.times if time <= seconds])
-        # Each edge takes a little of its speed, and of some cylinders more.
-        part_off = 0.25 if kind == "Cylinder" else 0.16
-        return [Check("angle", float(np.abs(angles[: len(wanted)] - wanted).max()), 0, part_off * start)]
+        # Each edge takes a little of its speed.
+        return [Check("angle", float(np.abs(angles[: len(wanted)] - wanted).max()), 0, 0.08 * start)]
 
     return seconds, judge
 

@@ -58,6 +58,9 @@ FACING, SLID = 0.02, 0.002
 #: A body lies whose mantle is no more than this sine from the other one. Relative to its radius: how far its points are
 #: put back; those of no more than SAME are right, and those of TURNED belong to something else.
 LYING, SAME, TURNED = 0.02, 1e-5, 0.06
+#: Relative to its radius: how far below a body that lies the surface is looked for. Relative to the depth of a contact:
+#: how much less deep the body may be below its axis.
+BELOW, BESIDE = 0.2, 0.5
 #: Sine of half the angle of a cone from which on it has no side to lie on.
 FLAT = 1.0 - 1e-6
 #: Relative to the size of the smaller body: points of a contact that are so near to the axis of their joint are held.
@@ -101,6 +104,12 @@ class Roller(NamedTuple):
     radius: float
     half_height: float
     sine: float = 0.0
+
+    def foot(self, middle: Vector, axis: Vector, far: float, down: Vector) -> Vector:
+        """The point (3,), m, of the mantle in a direction across the axis, so far (m) from the middle along that."""
+        here = self.radius - self.sine / math.sqrt(1.0 - self.sine * self.sine) * far
+        x, y, z = (at + far * along + here * part for at, along, part in zip(middle, axis, down, strict=True))
+        return x, y, z
 
 
 class ContactHook(PhysicsHooks):  # type: ignore[misc]
@@ -310,7 +319,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         """Put the points of a body that lies on its side below its axis, where the other one is flat."""
         is_first = ctx.collider1 in self.rollers
         handle = ctx.collider1 if is_first else ctx.collider2
-        radius, height, sine = self.rollers[handle]
+        roller = self.rollers[handle]
         pose = matrix_of(ctx.colliders[handle].position)
         middle, axis = pose[:3, 3].tolist(), pose[:3, 1].tolist()
         normal: Vector = ctx.normal.to_tuple()
@@ -319,28 +328,74 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             turn = matrix_of(ctx.colliders[ctx.collider2].position)[:3, :3]
             x, y, z = (turn @ ctx.local_n2.to_tuple()).tolist()
             normal = -x, -y, -z
-        sign = 1.0 if is_first else -1.0
-        lean = sign * dot(normal, axis)
-        if abs(lean - sine) > LYING or max(abs(lean), abs(sine)) > FLAT:
+        outward = normal if is_first else minus((0.0, 0.0, 0.0), normal)
+        lean = dot(outward, axis)
+        if abs(lean - roller.sine) > LYING or max(abs(lean), abs(roller.sine)) > FLAT:
             return
         ctx.normal = normal
-        aside = math.sqrt(1.0 - lean * lean)
-        down = [(sign * part - lean * along) / aside for part, along in zip(normal, axis, strict=True)]
-        narrows = sine / math.sqrt(1.0 - sine * sine)
-        for number, contact in enumerate(ctx.solver_contacts):
+        down = _across(outward, axis)
+        rows = []
+        for contact in ctx.solver_contacts:
             own, other = contact.point.to_tuple(), contact.point2.to_tuple()
             if not is_first:
                 own, other = other, own
             far = dot(minus(own, middle), axis)
-            here = radius - narrows * far
-            x, y, z = (at + far * along + here * part for at, along, part in zip(middle, axis, down, strict=True))
-            if abs(far) > height or not SAME < math.dist((x, y, z), own) / radius < TURNED:
-                continue
-            gap = sign * dot(minus(other, (x, y, z)), normal)
-            i, j, k = (sign * gap * part for part in normal)
-            ends = (x, y, z), (x + i, y + j, z + k)
-            first, second = ends if is_first else ends[::-1]
-            ctx.set_solver_contact(number, point=first, point2=second, dist=gap)
+            rows.append((far, roller.foot(middle, axis, far, down), own, other))
+        if rows and self._bear_on_mesh(ctx, rows, middle, axis, down):
+            return
+        for number, (far, foot, own, other) in enumerate(rows):
+            if abs(far) <= roller.half_height and SAME < math.dist(foot, own) / roller.radius < TURNED:
+                _set_point(ctx, number, foot, dot(minus(other, foot), outward), outward, is_first)
+
+    def _bear_on_mesh(
+        self, ctx: Any, rows: Sequence[tuple[float, Vector, Vector, Vector]], middle: Vector, axis: Vector,
+        down: Vector,
+    ) -> bool:  # fmt: skip
+        """Put the points of a body that lies on triangles to the ends of the line below its axis.
+
+        Round this line the body touches several triangles, where these are small. Of all the points there the solver
+        keeps four, with the normal of one of the triangles. So the body would tilt where the deepest point of one end
+        is lost, and would be thrown off by triangles beside the line, along which it does not move.
+
+        rows: of each point its distance (m) from the middle along the axis, the foot below it, and the points of both
+        bodies. Returns False where that is not so.
+        """
+        is_first = ctx.collider1 in self.rollers
+        handle, floor, body = (
+            (ctx.collider1, ctx.collider2, ctx.rigid_body2) if is_first
+            else (ctx.collider2, ctx.collider1, ctx.rigid_body1)
+        )  # fmt: skip
+        roller = self.rollers[handle]
+        aside = max(math.dist(foot, own) for _, foot, own, _ in rows)
+        if aside < TURNED * roller.radius or not (self._is_static(body) and self._is_of(ctx, floor, _is_mesh)):
+            return False
+        fars = [far for far, *_ in rows]
+        ends = (min(fars), max(fars))[: len(rows)]
+        groups, reach = ctx.colliders[handle].collision_groups, BELOW * roller.radius
+        outward, feet, gaps = down, [], []
+        # The first time with the normal of the contact, then with that of the surface below.
+        for _ in range(2):
+            down = _across(outward, axis)
+            feet = [roller.foot(middle, axis, far, down) for far in ends]
+            below = [self.ledges.below(ctx, np.array(foot), np.array(down), reach, groups) for foot in feet]
+            found = [each for each in below if each is not None]
+            if len(found) < len(below):
+                return False
+            gaps = [gap for gap, _ in found]
+            mean = np.mean([normal for _, normal in found], axis=0)
+            x, y, z = (mean / np.linalg.norm(mean)).tolist()
+            outward = x, y, z
+            if abs(dot(outward, axis) - roller.sine) > LYING:
+                return False
+        deepest = min(each.dist for each in ctx.solver_contacts)
+        if min(gaps) > deepest + BESIDE * abs(deepest):
+            return False
+        ctx.normal = outward if is_first else minus((0.0, 0.0, 0.0), outward)
+        for number in range(len(rows) - 1, len(feet) - 1, -1):
+            ctx.remove_solver_contact(number)
+        for number, (foot, gap) in enumerate(zip(feet, gaps, strict=True)):
+            _set_point(ctx, number, foot, gap, outward, is_first)
+        return True
 
     def _slip(self, ctx: Any) -> None:
         """Turn the friction of points that slide against their slip, and make up for what an impact lacks."""
@@ -456,6 +511,25 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         if self._known is None:
             self._known = dict(zip(self._handles.values(), zip(self._handles, self._sizes, strict=True), strict=True))
         return self._known.get(handle, ("", 0.0))
+
+
+def _across(direction: Vector, axis: Vector) -> Vector:
+    """The unit vector of a direction across an axis. Without contacts the direction is 0, and so is this."""
+    along = dot(direction, axis)
+    length = math.sqrt(1.0 - along * along)
+    x, y, z = flat(direction, axis)
+    return x / length, y / length, z / length
+
+
+def _set_point(ctx: Any, number: int, own: Vector, gap: float, outward: Vector, is_first: bool) -> None:
+    """Put a point of a contact to a place (3,), m, on a body, so far (m) from the other one along its outward normal.
+
+    is_first: it is the first body of the contact.
+    """
+    x, y, z = outward
+    other = plus(own, (gap * x, gap * y, gap * z))
+    first, second = (own, other) if is_first else (other, own)
+    ctx.set_solver_contact(number, point=first, point2=second, dist=gap)
 
 
 def _has_rim(shape: Any) -> bool:

@@ -103,7 +103,7 @@ def _move_on(physics: PhysicsWorld, before: Before, seconds: float) -> None:
     """Let a body go on for so many seconds, or until it touches something else than what it lies on."""
     body = before.body
     way = _row(body.linvel) * seconds
-    normals = list(_normals(physics, body))
+    normals = list(normals_of(physics, body))
     if not normals or len(body.colliders) > MOST_COLLIDERS:
         return
     lift = LIFT * before.size + SLOPE * float(np.linalg.norm(way))
@@ -129,7 +129,7 @@ def _move_on(physics: PhysicsWorld, before: Before, seconds: float) -> None:
     body.position = isometry(pose)
 
 
-def _normals(physics: PhysicsWorld, body: Any) -> Iterator[tuple[Matrix, float]]:
+def normals_of(physics: PhysicsWorld, body: Any) -> Iterator[tuple[Matrix, float]]:
     """Directions away from what stands still and touches a body, and how deep it is in that, m."""
     for handle in body.colliders:
         for pair in physics.narrow_phase.contact_pairs_with(handle):

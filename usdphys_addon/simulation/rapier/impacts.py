@@ -158,8 +158,9 @@ class Impacts:
         groups = ctx.colliders[ctx.collider1 if is_first else ctx.collider2].collision_groups
         found = []
         for corner in corners:
-            gap = self._ledges.gap_below(ctx, corner, down, reach, groups)
-            if gap is not None:
+            below = self._ledges.below(ctx, corner, down, reach, groups)
+            if below is not None:
+                gap, _ = below
                 x, y, z = corner.tolist()
                 i, j, k = (corner + gap * down).tolist()
                 ends: tuple[Vector, Vector] = (x, y, z), (i, j, k)

@@ -83,13 +83,21 @@ class Ledges:
             normal = turn @ normal
         return not any(floor.is_open(rider, point, own, normal) for point, own in pairs)
 
-    def gap_below(self, ctx: Any, point: _Floats, down: _Floats, reach: float, groups: Any) -> float | None:
-        """How far (m) what is static is from a point (3,), at most `reach`; None if nothing is. down: (3,), a unit."""
+    def below(
+        self, ctx: Any, point: _Floats, down: _Floats, reach: float, groups: Any
+    ) -> tuple[float, _Floats] | None:  # fmt: skip
+        """How far (m) what is static is from a point (3,), at most `reach`, and its normal (3,), on the side of `down`.
+
+        None if nothing is there. down: (3,), a unit.
+        """
         start = point - reach * down
         ray = Ray(Point3(*start.tolist()), Vec3(*down.tolist()))
         pipeline = self._floor(ctx, None).query_pipeline
-        hit = pipeline.cast_ray(ray, 2.0 * reach, True, QueryFilter().groups(groups))
-        return None if hit is None else float(hit[1]) - reach
+        hit = pipeline.cast_ray_and_get_normal(ray, 2.0 * reach, True, QueryFilter().groups(groups))
+        if hit is None:
+            return None
+        normal = np.array(hit[1].normal.to_tuple())
+        return float(hit[1].time_of_impact) - reach, normal if normal @ down > 0.0 else -normal
 
     def _floor(self, ctx: Any, body: Any) -> PhysicsWorld:
         floor = self._floors.get(body)

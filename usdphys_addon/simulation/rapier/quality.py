@@ -164,6 +164,11 @@ def rolling_steps(seconds: float, spin: float, steps: int) -> int:
     return min(max(math.ceil(spin * seconds / tuning.ROLL), steps), tuning.MOST_ROLLING_STEPS * steps)
 
 
+def led_steps(angle: float, steps: int) -> int:
+    """Steps in a time step, that otherwise takes `steps`, in which a surface leads a body round by an angle (rad)."""
+    return min(max(math.ceil(angle / tuning.LED), steps), tuning.MOST_LED_STEPS * steps)
+
+
 def precessing_steps(seconds: float, spin: float, steps: int, small_steps: int) -> int:
     """Steps in `seconds`, that otherwise take `steps`, for a body that spins (rad/s) about an axis that may swing.
 

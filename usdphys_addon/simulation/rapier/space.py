@@ -46,6 +46,7 @@ from .grouping import Needs
 from .jams import jams
 from .joint_builder import JointBuilder
 from .leading import Leading, Way
+from .led_round import angle_ahead
 from .loads import Loads, most_loaded
 from .matter import of_solver
 from .panics import panics_named
@@ -55,6 +56,7 @@ from .quality import (
     is_bearable,
     joint_steps,
     joint_sweeps,
+    led_steps,
     precessing_steps,
     rolling_steps,
     turning_steps,
@@ -76,6 +78,8 @@ LOOK_AT_ALL = 4
 FEW_JOINTED = 8
 #: Bodies, at most, that are asked in a time step whether they slide and spin; of a crowd every so many steps.
 LOOK_AT_SPINS, SPINS_OF_CROWD = 4, 16
+#: Bodies, at most, that are asked in a time step whether a surface leads them round.
+LOOK_AT_LED = 8
 #: Cylinders, capsules and cones that lie, at most, whose contacts are looked at while nothing moves, and the cosine
 #: between their axis and gravity from which on they stand.
 FEW_LYING, UPRIGHT = 16, 0.5
@@ -709,7 +713,8 @@ class SolverSpace(Engine):
         for constraint in self._softened:
             lead(constraint, self.physics, self.time_step)
         measured = [constraint for constraint in self.constraints if self.loads.measures(constraint)]
-        steps = max(self.substeps, self._turning_steps(starts), self._rolling_steps(), self._precessing_steps())
+        steps = max(self.substeps, self._turning_steps(starts), self._rolling_steps(), self._led_steps(),
+                    self._precessing_steps())  # fmt: skip
         self.physics.integration_parameters.dt = self.time_step / steps
         if steps != self._steps:
             self._steps = steps
@@ -982,6 +987,18 @@ class SolverSpace(Engine):
             steps = rolling_steps(self.time_step, self._views[row].angvel.norm(), self.substeps)
             if steps > most and self._touches(self.paths[row]):
                 most = steps
+        return most
+
+    def _led_steps(self) -> int:
+        """Steps that the body takes that a surface leads round most; of the fastest for their size."""
+        most = self.substeps
+        chosen = self._looked & self._may_be_held_back
+        rates = np.zeros(len(chosen))
+        rates[chosen] = self._ways[chosen] / self._sizes[chosen]
+        # A surface that leads a slower body round so fast would have to be narrower than the body.
+        rows = np.flatnonzero(rates > tuning.LED * most)
+        for row in rows[np.argsort(-rates[rows], kind="stable")[:LOOK_AT_LED]].tolist():
+            most = max(most, led_steps(angle_ahead(self.physics, self._views[row], self.time_step), self.substeps))
         return most
 
     def _precessing_steps(self) -> int:

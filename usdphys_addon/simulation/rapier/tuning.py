@@ -149,6 +149,18 @@ MOST_ROLLING_STEPS = tuned(
     "A body that spins ever faster would take ever more.",
     "test_tuning_scenes::test_what_turns_ever_faster_takes_no_more_steps_for_ever",
 )  # fmt: skip
+LED = tuned(
+    "LED", 0.03, math.inf,
+    "Angle (rad) by which a surface may lead a body round in a step of the solver.",
+    "A body goes along the tangent in each step, and what of its speed then points into the surface is lost: a half of "
+    "this angle for each radian. With 0.11, a ball in a loop has 3.0 of 4.1 m/s at the top.",
+    "test_led_round::test_a_loop_takes_no_more_speed_of_a_ball_than_its_edges",
+)  # fmt: skip
+MOST_LED_STEPS = tuned(
+    "MOST_LED_STEPS", 4, 1, "Steps that this makes of one, at most.",
+    "All bodies of a group take these steps.",
+    "test_led_round::test_a_loop_takes_no_more_speed_of_a_ball_than_its_edges",
+)  # fmt: skip
 ROW_GAP = tuned(
     "ROW_GAP", _GAP, 0.0, "By which part balls in a row that bounces are smaller.",
     "The solver spreads a blow over all balls that touch; with gaps it passes from one to the next.",
