@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import clock, frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.core.model import Prim
 from usdphys_ext.usdphys_addon.core.rules.base import Issue
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.proving import certificate, compared, expectations, joints, opinions, page, plain, runs
@@ -569,7 +570,7 @@ def test_engines_that_push_a_joint_back_into_its_limits_part_because_of_that() -
     start = certificate.Check("asset", "limits", "doubtful", "", f"{W}/Pin", (opinions.Cause(f"{W}/Pin", "limit"),),
                               data={"what": plain.STARTS})  # fmt: skip
 
-    def aside(_chosen: Any) -> Any:
+    def aside(_chosen: Any, _rate: int = 1) -> Any:
         motion = runs.simulated(model, 0.5)
         motion.positions[3:, 0, 0] += 1.0
         return motion
@@ -582,6 +583,60 @@ def test_engines_that_push_a_joint_back_into_its_limits_part_because_of_that() -
         assert ("are pushed back, which each engine does" in check.message) == bool(starts)
 
 
+@pytest.mark.parametrize("rate", [1, 4, 16, 0])
+def test_what_smaller_time_steps_of_an_engine_heal_in_the_whole_asset_is_said_to_be_so(rate: int) -> None:
+    """Joints of Havok gave way by 7 mm with 60 steps a second, and by nothing with 960."""
+    model = model_of(stage_of(hinge_file().text()))
+    experiment = runs.Experiment(model, 0.2, is_cheap=True)
+
+    def yielding(_chosen: Any, steps: int = 1) -> runs.Motion:
+        places = experiment.motion.positions
+        far = 0.0 if rate and steps >= rate else 1.0
+        return replace(experiment.motion, positions=places + np.linspace(0.0, far, len(places))[:, None, None])
+
+    ((check, _, _),) = compared.engine_checks(model, experiment, {"havok": yielding}, [], runs.Budget(60.0), 1.0)
+    assert check.status == ("pass" if rate == 1 else "differs")
+    assert (f"With {60 * rate} steps a second, Havok moves it as the preview does." in check.message) == (rate > 1)
+    assert check.fix == ("Let it make smaller time steps." if rate > 1 else "")
+
+
+@pytest.mark.parametrize("is_all", [True, False])
+def test_what_an_engine_is_not_told_is_no_reason_where_smaller_time_steps_heal(is_all: bool) -> None:
+    """An arm gave way in Havok, which is not told of a small armature: that was said to be the cause."""
+    file = hinge_file("Y", apis=["NewtonJointAPI"], lines=["float newton:armature = 0.5"])
+    model = model_of(stage_of(file.text()))
+    experiment = runs.Experiment(model, 0.5, is_cheap=True)
+    lacks = [Issue("EngineLimits", "info", f"{W}/Pin", "", "Havok is not told armature.", "")]
+    untold = opinions.removed(model, [opinions.Opinion(f"{W}/Pin", "NewtonJointAPI", "armature")])
+
+    def engine(_chosen: Any, steps: int = 1) -> runs.Motion:
+        motion = runs.simulated(untold, 0.5) if is_all else experiment.motion
+        far = 0.0 if is_all or steps > 1 else 1.0
+        away = np.linspace(0.0, far, len(motion.positions))[:, None, None]
+        return replace(motion, positions=motion.positions + away, notices=lacks)
+
+    ((check, _, _),) = compared.engine_checks(model, experiment, {"havok": engine}, [], runs.Budget(60.0), 1.0)
+    assert [cause.attribute for cause in check.causes] == ["newton:armature"] * is_all
+    assert ("With 240 steps a second" in check.message) == (not is_all)
+    assert ("is not told" in check.message) == is_all
+
+
+def test_what_passes_through_each_other_in_the_preview_is_the_reason_why_an_engine_pushes_it_apart() -> None:
+    model = model_of(stage_of(hinge_file().text()))
+    model.add(Prim(f"{W}/Post", "Cube"))
+    experiment = runs.Experiment(model, 0.2, is_cheap=True)
+    told = f"{W}/Post and {W}/Bar touch at the start, and no joint can move them apart at once: they pass through."
+    experiment.motion.notices.append(Issue("ContactJammed", "info", f"{W}/Post", "", told, ""))
+
+    def pushing(_chosen: Any, _rate: int = 1) -> runs.Motion:
+        places = experiment.motion.positions
+        return replace(experiment.motion, positions=places + np.linspace(0.0, 1.0, len(places))[:, None, None])
+
+    ((check, _, _),) = compared.engine_checks(model, experiment, {"havok": pushing}, [], runs.Budget(60.0), 1.0)
+    assert "they pass through each other in the preview, and Havok pushes them apart" in check.message
+    assert {cause.path for cause in check.causes} == {f"{W}/Post", f"{W}/Bar"}
+
+
 @pytest.mark.parametrize("below", [True, False])
 def test_what_an_engine_lets_collide_that_a_joint_keeps_apart_is_said(below: bool) -> None:
     """PhysX pushed a cart off its rails, which are static and below the other side of its slide."""
@@ -592,7 +647,7 @@ def test_what_an_engine_lets_collide_that_a_joint_keeps_apart_is_said(below: boo
     model = model_of(stage_of(file.text()))
     experiment = runs.Experiment(model, 0.2, is_cheap=True)
 
-    def colliding(_chosen: Any) -> runs.Motion:
+    def colliding(_chosen: Any, _rate: int = 1) -> runs.Motion:
         places = experiment.motion.positions
         return replace(experiment.motion, positions=places + np.linspace(0.0, 1.0, len(places))[:, None, None])
 
@@ -615,7 +670,7 @@ def test_an_engine_that_gives_cylinders_edges_is_said_to_where_one_rolls(
     model = model_of(stage_of(file.text()))
     experiment = runs.Experiment(model, 0.5, is_cheap=True)
 
-    def slowed(_chosen: Any) -> runs.Motion:
+    def slowed(_chosen: Any, _rate: int = 1) -> runs.Motion:
         places = experiment.motion.positions
         return replace(experiment.motion, positions=places + np.linspace(0.0, 30.0, len(places))[:, None, None])
 

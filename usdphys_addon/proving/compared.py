@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from . import opinions, plain
 from .certificate import Check
 from .opinions import Cause, Opinion
 from .runs import (
+    FINER,
     FLOOR,
     STEP,
     Budget,
@@ -671,8 +672,12 @@ def _motion_of_words(
 # --------------------------------------------------------------------------- engines
 
 
-#: Runs the asset in an engine without some opinions.
-Runner = Callable[[Sequence[Opinion]], Motion]
+class Runner(Protocol):
+    """Runs the asset in an engine without some opinions. rate: number of steps in a frame."""
+
+    def __call__(self, chosen: Sequence[Opinion], rate: int = 1, /) -> Motion: ...
+
+
 #: Opinions that are tried as causes of what another engine does; in one that needs seconds for each run.
 _MOST_TRIED, _MOST_TRIED_SLOWLY = 40, 16
 #: s, in which what is pushed at the start leaves.
@@ -707,33 +712,84 @@ def engine_checks(
             told = f"The preview and {name} move it alike{experiment.chaos}."
             yield Check("engines", key, "pass", told), key, other
             continue
-        pushed = _pushed(model, found[0], starts)
-        kept = _kept_apart(model, found[0], experiment.motion) if key in programs() else None
-        if pushed:
-            causes = tuple(cause for check in pushed for cause in check.causes)[:MOST_CAUSES]
-        elif kept is not None:
-            causes = (kept.cause,)
-        elif not (causes := _untold(model, found[0], other)):
-            causes = _engine_causes(key, run, found, experiment, partial(budget.has, share))
-        lost = [notice.message for notice in other.notices if notice.code == "EngineLimits"]
-        message = _sentence(found[0], model, experiment.motion, f"in {name}")
-        if pushed:
-            message += " " + f"{plain.PUSHED[pushed[0].name]}, which each engine does in its own way."
-        elif kept is not None:
-            joint, still = model.prims[kept.cause.path].display, model.prims[kept.other].display
-            message += " " + (
-                f"{name} lets it collide with {still}; elsewhere {joint} keeps the two apart, because {still} is below "
-                "the other side of it."
-            )
+        reason = _reason_of(key, run, other, found, experiment, starts, partial(budget.has, share))
+        message = f"{_sentence(found[0], model, experiment.motion, f'in {name}')} {reason.words}".rstrip()
         row = ENGINES[key]
         if isinstance(row, Program) and Habit.EDGED in row.habits and (wheel := _rolling(model, found, experiment)):
             body = model.prims[wheel].display
             message += " " + f"Cylinders roll in {name} on edges, which slow them, such as {body}."
-        if lost:
+        lost = [notice.message for notice in other.notices if notice.code == "EngineLimits"]
+        if lost and not reason.fix:
             message += f" {lost[0]}"
-        if not causes and not budget.has(share):
-            message += " " + "There was no time to find the cause."
-        yield Check("engines", key, "differs", message, found[0].body, causes, "", _data(found)), key, other
+        check = Check(
+            "engines", key, "differs", message, found[0].body, reason.causes, reason.fix, _data(found)
+        )  # fmt: skip
+        yield check, key, other
+
+
+class _Reason(NamedTuple):
+    """Why an engine moves a body otherwise: attributes, a sentence, and what to do; each may be empty."""
+
+    causes: tuple[Cause, ...] = ()
+    words: str = ""
+    fix: str = ""
+
+
+def _reason_of(
+    key: str, run: Runner, other: Motion, found: Sequence[Parting], experiment: Experiment, starts: Sequence[Check],
+    has_time: Callable[[], bool],
+) -> _Reason:  # fmt: skip
+    """What is known at once, before what has to be searched. other: what the engine did."""
+    model, first, name = experiment.model, found[0], ENGINES[key].name
+    if pushed := _pushed(model, first, starts):
+        causes = tuple(cause for check in pushed for cause in check.causes)[:MOST_CAUSES]
+        return _Reason(causes, f"{plain.PUSHED[pushed[0].name]}, which each engine does in its own way.")
+    if key in programs() and (kept := _kept_apart(model, first, experiment.motion)) is not None:
+        joint, still = model.prims[kept.cause.path].display, model.prims[kept.other].display
+        return _Reason((kept.cause,), (
+            f"{name} lets it collide with {still}; elsewhere {joint} keeps the two apart, because {still} is below "
+            "the other side of it."
+        ))  # fmt: skip
+    if jammed := _passing(model, first, experiment.motion):
+        one, still = (model.prims[path].display for path in jammed)
+        return _Reason(plain.filter_causes(jammed), (
+            f"{one} and {still} touch at the start, and no joint can move them apart at once: they pass through "
+            f"each other in the preview, and {name} pushes them apart."
+        ))  # fmt: skip
+    untold = _untold(model, first, other)
+    causes = tuple(opinions.cause_alone(model, one) for one in untold[:MOST_CAUSES])
+    if untold and _explain(untold, experiment, other, first):
+        return _Reason(causes)
+    if rate := _healing_rate(run, first, experiment, has_time):
+        steps = round(rate / STEP)
+        return _Reason(
+            (), f"With {steps} steps a second, {name} moves it as the preview does.", plain.FINER_STEPS
+        )  # fmt: skip
+    causes = causes or _engine_causes(key, run, found, experiment, has_time)
+    return _Reason(causes, "" if causes or has_time() else "There was no time to find the cause.")
+
+
+def _passing(model: PhysicsModel, first: Parting, motion: Motion) -> tuple[str, ...]:
+    """Two that the preview lets pass through each other, of which one hangs together with the body that parts first."""
+    part = next((part for part in subject_of(model).parts if first.body in part.bodies), None)
+    for notice in motion.notices if part is not None else ():
+        ends = plain.named_prims(model, notice.message) if notice.code == "ContactJammed" else ()
+        if len(ends) == 2 and not set(part.bodies).isdisjoint(ends):
+            return tuple(ends)
+    return ()
+
+
+def _healing_rate(run: Runner, first: Parting, experiment: Experiment, has_time: Callable[[], bool]) -> int:
+    """With so many steps in a frame, the engine moves the body that parts first as the preview does; 0 where it does
+    not, or there is no time."""
+    for rate in FINER:
+        if not has_time():
+            return 0
+        other = run((), rate)
+        found = experiment.parting(other, SLACK_ENGINE, more=experiment.coarse)
+        if not other.problem and not any(one.body == first.body for one in found):
+            return rate
+    return 0
 
 
 def _rolling(model: PhysicsModel, found: Sequence[Parting], experiment: Experiment) -> str:
@@ -779,15 +835,21 @@ def _kept_apart(model: PhysicsModel, first: Parting, motion: Motion) -> _Kept | 
     return None
 
 
-def _untold(model: PhysicsModel, first: Parting, motion: Motion) -> tuple[Cause, ...]:
+def _explain(untold: Sequence[Opinion], experiment: Experiment, other: Motion, first: Parting) -> bool:
+    """Whether the preview moves the body that parts first as the engine does, where it is not told the same."""
+    here = simulated(opinions.removed(experiment.model, untold), experiment.seconds)
+    found = _like(experiment, here).parting(other, SLACK_ENGINE, more=experiment.coarse)
+    return not here.problem and not any(one.body == first.body for one in found)
+
+
+def _untold(model: PhysicsModel, first: Parting, motion: Motion) -> list[Opinion]:
     """What an engine says that it is not told of the joints of the body that leaves first, and of what hangs on it."""
     limited = motion.limits()
     part = next((part for part in subject_of(model).parts if first.body in part.bodies), None)
-    found = [
+    return [
         Opinion(facts.path, *place) for facts in (part.joints if part is not None else ()) if facts.path in limited
         for place in bench.said_beyond(facts.prim).values()
     ]  # fmt: skip
-    return tuple(opinions.cause_alone(model, one) for one in found[:MOST_CAUSES])
 
 
 def _pushed(model: PhysicsModel, first: Parting, starts: Sequence[Check]) -> list[Check]:
