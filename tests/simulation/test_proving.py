@@ -23,7 +23,7 @@ from usdphys_ext.usdphys_addon.proving import prove as prove_module
 from usdphys_ext.usdphys_addon.proving.prove import Proof, Wish, prove
 from usdphys_ext.usdphys_addon.simulation.engine import Habit
 
-from .author import METERS, File, Units, about
+from .author import CENTIMETERS, METERS, File, Units, about
 from .demos import CLEAN, DEMOS, FAULTS, Fault
 from .helpers import each_of
 
@@ -707,6 +707,29 @@ def test_what_differs_from_the_source_without_effect_is_named_and_not_wrong() ->
     assert found[1].message.startswith("Without effect on these experiments, these differ in the source: ")
 
 
+@pytest.mark.parametrize(
+    ("was", "now", "attribute"),
+    [("metersPerUnit = 1.0", "metersPerUnit = 0.01", "metersPerUnit"), ('upAxis = "Z"', 'upAxis = "Y"', "upAxis"),
+     ("kilogramsPerUnit = 1.0", "kilogramsPerUnit = 0.001", "kilogramsPerUnit")],
+)  # fmt: skip
+def test_a_unit_of_the_stage_that_is_wrong_is_the_one_cause(was: str, now: str, attribute: str) -> None:
+    """It was told as the size and place of each box."""
+    file = File(METERS)
+    file.add(file.ground(), file.body("Low", (0.2, 0, 0.5)), file.body("High", (0.4, 0.1, 2.0), mass=3.0))
+    clean, wrong = (model_of(stage_of(text)) for text in (file.text(), file.text().replace(was, now)))
+    wish = Wish("asset.usda", wrong, None, against=clean, against_words="in 'clean.usda'",
+                sections=frozenset({"against"}))  # fmt: skip
+    (check,) = prove(wish).certificate.having(*FOUND)
+    assert [(check.status, cause.path, cause.attribute) for cause in check.causes] == [("fail", "/", attribute)]
+
+
+def test_an_asset_that_is_said_in_other_units_differs_in_nothing() -> None:
+    one, other = (model_of(stage_of(DEMOS["crates"](units))) for units in (METERS, CENTIMETERS))
+    wish = Wish("asset.usda", one, None, against=other, against_words="in 'other.usda'",
+                sections=frozenset({"against"}))  # fmt: skip
+    assert not prove(wish).certificate.having("fail")
+
+
 def test_gravity_in_centimetres_is_the_cause_of_what_swings_faster_and_is_doubtful_alone() -> None:
     one, other = (stage_of(DEMOS["pendulum"](METERS)) for _ in range(2))
     model, clean = model_of(one), model_of(other)
@@ -1010,14 +1033,23 @@ body = "{W}/Nothing"
 mass = 1
 
 [[expect]]
+name = "short"
+joint = "hinge"
+limits = [0, 108.86]
+
+[[expect]]
 name = "still"
 body = "{W}/Leaf"
 moves_at_most = 0.01
 """,
     )
     assert {name: check.status for name, check in found.items()} == {
-        "limits": "pass", "weight": "fail", "axis": "pass", "gone": "fail", "still": "pass"
+        "limits": "pass", "weight": "fail", "axis": "pass", "gone": "fail", "short": "fail",
+        "still": "pass",
     }  # fmt: skip
+    # In a robot, nobody knows the paths of prims by heart.
+    assert found["gone"].message.endswith(f"; it has {W}/Leaf.")
+    assert found["short"].message.endswith(f"; did you mean '{W}/Hinge'?")
     assert "20 kg" in found["weight"].message
     assert "physics:mass" in {cause.attribute for cause in found["weight"].causes}
 

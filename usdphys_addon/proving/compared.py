@@ -211,6 +211,11 @@ def statement_checks(
     if not candidates:
         yield Check(said.section, said.name, "pass", f"Nothing differs {said.words}.")
         return
+    if causes := _unit_causes(said):
+        message = f"All places and masses have the same numbers {said.words}, and the stage has other units."
+        fix = "Correct what the stage says of its units; nothing else was compared."
+        yield Check(said.section, said.name, "fail", message, causes=causes, fix=fix)
+        return
     missing = [one for one in candidates if one.field == opinions.PRIM and _is_part(said, one)]
     for opinion in missing:
         prim = said.one.prims.get(opinion.path) or said.other.prims[opinion.path]
@@ -235,6 +240,39 @@ def statement_checks(
         yield Check(said.section, said.name, "pass", f"It moves alike {said.words}{experiment.chaos}.")
     others = [opinions.cause_between(said.one, said.other, one) for one in candidates if one not in missing]
     yield from _without_effect(said, [one for one in others if (one.path, one.attribute) not in told])
+
+
+def _unit_causes(said: Statements) -> tuple[Cause, ...]:
+    """What the two stages say of their units, where the same numbers are other places or masses because of that."""
+    one, other = said.one.units, said.other.units
+    if one.is_like(other) or said.one.prims.keys() != said.other.prims.keys():
+        return ()
+    here, there = _numbers_of(said.one), _numbers_of(said.other)
+    if here.shape != there.shape or not np.allclose(here, there, rtol=1e-5, atol=1e-6):
+        return ()
+    masses = [sum(_masses_of(model)) for model in (said.one, said.other)]
+    moved = not all(
+        np.allclose(prim.world, said.other.prims[path].world, atol=1e-6) for path, prim in said.one.prims.items()
+    )
+    if not moved and np.isclose(*masses):
+        return ()
+    names = {"metersPerUnit": "meters_per_unit", "kilogramsPerUnit": "kilograms_per_unit", "upAxis": "up_axis"}
+    pairs = {name: (str(getattr(one, field)), str(getattr(other, field))) for name, field in names.items()}
+    return tuple(Cause("/", name, *pair, opinions.hint_of(*pair)) for name, pair in pairs.items() if pair[0] != pair[1])
+
+
+def _numbers_of(model: PhysicsModel) -> Matrix:
+    """(n,) places, turns and masses of all prims, as the stage has them."""
+    turn, length = np.asarray(model.units.to_z_up, float).T, model.units.meters_per_unit
+    found = [turn @ prim.world[:3, :4] / (1.0, 1.0, 1.0, length) for prim in model.prims.values()]
+    masses = np.asarray(_masses_of(model), float) / model.units.kilograms_per_unit
+    return np.concatenate([np.ravel(found), masses])
+
+
+def _masses_of(model: PhysicsModel) -> list[float]:
+    """kg, of the prims that say one."""
+    apis = (prim.get(usd_physics.MassAPI) for prim in model.prims.values())
+    return [api.mass for api in apis if api is not None and api.mass is not None]
 
 
 def _without_effect(said: Statements, others: Sequence[Cause]) -> Iterator[Check]:
