@@ -371,6 +371,24 @@ def test_a_hinge_follows_another(root, meters, kilograms) -> None:
     assert "JointFollows" in codes(world) and "VendorNotSimulated" not in codes(world)
 
 
+@pytest.mark.parametrize("root", ["", ' (prepend apiSchemas = ["PhysicsArticulationRootAPI"])'])
+def test_a_driven_joint_leads_the_one_without_a_drive_that_it_is_said_to_follow(root) -> None:
+    """The fingers of a gripper, of which the first has the drive and is said to follow the second: both stayed."""
+    prims = ROBOT.format(
+        root=root, kg1=1.0, inertia=0.1, speed=SPEED, kind="Revolute", applied="NewtonJointAPI", axis="Z", values=""
+    ).replace(
+        '(prepend apiSchemas = ["PhysicsDriveAPI:angular"])\n    {',
+        '(prepend apiSchemas = ["PhysicsDriveAPI:angular", "NewtonMimicAPI"])\n    {\n'
+        "        float newton:mimicCoef0 = 10\n        float newton:mimicCoef1 = -0.5",
+    )  # fmt: skip
+    world = world_of(prims, 1.0, 1.0, 0.0, (("/Robot/Leads", "NewtonMimicAPI", "mimic_joint", "/Robot/Follows"),))
+    run(world, 1.0)
+    driven, other = (world.joint_position(f"/Robot/{name}", "angular") for name in ("Leads", "Follows"))
+    assert driven == pytest.approx(math.radians(SPEED), abs=0.02)
+    assert driven == pytest.approx(math.radians(10.0) - 0.5 * other, abs=0.004)
+    assert "JointFollows" in codes(world) and "VendorNotSimulated" not in codes(world)
+
+
 @pytest.mark.parametrize(("meters", "kilograms"), UNITS)
 def test_a_slide_follows_a_hinge(meters, kilograms) -> None:
     """The ratio is in metres per radian."""

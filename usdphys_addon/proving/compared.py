@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from . import opinions, plain
 from .certificate import Check
 from .opinions import Cause, Opinion
 from .runs import (
+    FINER,
     FLOOR,
     STEP,
     Budget,
@@ -210,6 +211,11 @@ def statement_checks(
     if not candidates:
         yield Check(said.section, said.name, "pass", f"Nothing differs {said.words}.")
         return
+    if causes := _unit_causes(said):
+        message = f"All places and masses have the same numbers {said.words}, and the stage has other units."
+        fix = "Correct what the stage says of its units; nothing else was compared."
+        yield Check(said.section, said.name, "fail", message, causes=causes, fix=fix)
+        return
     missing = [one for one in candidates if one.field == opinions.PRIM and _is_part(said, one)]
     for opinion in missing:
         prim = said.one.prims.get(opinion.path) or said.other.prims[opinion.path]
@@ -234,6 +240,39 @@ def statement_checks(
         yield Check(said.section, said.name, "pass", f"It moves alike {said.words}{experiment.chaos}.")
     others = [opinions.cause_between(said.one, said.other, one) for one in candidates if one not in missing]
     yield from _without_effect(said, [one for one in others if (one.path, one.attribute) not in told])
+
+
+def _unit_causes(said: Statements) -> tuple[Cause, ...]:
+    """What the two stages say of their units, where the same numbers are other places or masses because of that."""
+    one, other = said.one.units, said.other.units
+    if one.is_like(other) or said.one.prims.keys() != said.other.prims.keys():
+        return ()
+    here, there = _numbers_of(said.one), _numbers_of(said.other)
+    if here.shape != there.shape or not np.allclose(here, there, rtol=1e-5, atol=1e-6):
+        return ()
+    masses = [sum(_masses_of(model)) for model in (said.one, said.other)]
+    moved = not all(
+        np.allclose(prim.world, said.other.prims[path].world, atol=1e-6) for path, prim in said.one.prims.items()
+    )
+    if not moved and np.isclose(*masses):
+        return ()
+    names = {"metersPerUnit": "meters_per_unit", "kilogramsPerUnit": "kilograms_per_unit", "upAxis": "up_axis"}
+    pairs = {name: (str(getattr(one, field)), str(getattr(other, field))) for name, field in names.items()}
+    return tuple(Cause("/", name, *pair, opinions.hint_of(*pair)) for name, pair in pairs.items() if pair[0] != pair[1])
+
+
+def _numbers_of(model: PhysicsModel) -> Matrix:
+    """(n,) places, turns and masses of all prims, as the stage has them."""
+    turn, length = np.asarray(model.units.to_z_up, float).T, model.units.meters_per_unit
+    found = [turn @ prim.world[:3, :4] / (1.0, 1.0, 1.0, length) for prim in model.prims.values()]
+    masses = np.asarray(_masses_of(model), float) / model.units.kilograms_per_unit
+    return np.concatenate([np.ravel(found), masses])
+
+
+def _masses_of(model: PhysicsModel) -> list[float]:
+    """kg, of the prims that say one."""
+    apis = (prim.get(usd_physics.MassAPI) for prim in model.prims.values())
+    return [api.mass for api in apis if api is not None and api.mass is not None]
 
 
 def _without_effect(said: Statements, others: Sequence[Cause]) -> Iterator[Check]:
@@ -671,8 +710,12 @@ def _motion_of_words(
 # --------------------------------------------------------------------------- engines
 
 
-#: Runs the asset in an engine without some opinions.
-Runner = Callable[[Sequence[Opinion]], Motion]
+class Runner(Protocol):
+    """Runs the asset in an engine without some opinions. rate: number of steps in a frame."""
+
+    def __call__(self, chosen: Sequence[Opinion], rate: int = 1, /) -> Motion: ...
+
+
 #: Opinions that are tried as causes of what another engine does; in one that needs seconds for each run.
 _MOST_TRIED, _MOST_TRIED_SLOWLY = 40, 16
 #: s, in which what is pushed at the start leaves.
@@ -707,33 +750,84 @@ def engine_checks(
             told = f"The preview and {name} move it alike{experiment.chaos}."
             yield Check("engines", key, "pass", told), key, other
             continue
-        pushed = _pushed(model, found[0], starts)
-        kept = _kept_apart(model, found[0], experiment.motion) if key in programs() else None
-        if pushed:
-            causes = tuple(cause for check in pushed for cause in check.causes)[:MOST_CAUSES]
-        elif kept is not None:
-            causes = (kept.cause,)
-        elif not (causes := _untold(model, found[0], other)):
-            causes = _engine_causes(key, run, found, experiment, partial(budget.has, share))
-        lost = [notice.message for notice in other.notices if notice.code == "EngineLimits"]
-        message = _sentence(found[0], model, experiment.motion, f"in {name}")
-        if pushed:
-            message += " " + f"{plain.PUSHED[pushed[0].name]}, which each engine does in its own way."
-        elif kept is not None:
-            joint, still = model.prims[kept.cause.path].display, model.prims[kept.other].display
-            message += " " + (
-                f"{name} lets it collide with {still}; elsewhere {joint} keeps the two apart, because {still} is below "
-                "the other side of it."
-            )
+        reason = _reason_of(key, run, other, found, experiment, starts, partial(budget.has, share))
+        message = f"{_sentence(found[0], model, experiment.motion, f'in {name}')} {reason.words}".rstrip()
         row = ENGINES[key]
         if isinstance(row, Program) and Habit.EDGED in row.habits and (wheel := _rolling(model, found, experiment)):
             body = model.prims[wheel].display
             message += " " + f"Cylinders roll in {name} on edges, which slow them, such as {body}."
-        if lost:
+        lost = [notice.message for notice in other.notices if notice.code == "EngineLimits"]
+        if lost and not reason.fix:
             message += f" {lost[0]}"
-        if not causes and not budget.has(share):
-            message += " " + "There was no time to find the cause."
-        yield Check("engines", key, "differs", message, found[0].body, causes, "", _data(found)), key, other
+        check = Check(
+            "engines", key, "differs", message, found[0].body, reason.causes, reason.fix, _data(found)
+        )  # fmt: skip
+        yield check, key, other
+
+
+class _Reason(NamedTuple):
+    """Why an engine moves a body otherwise: attributes, a sentence, and what to do; each may be empty."""
+
+    causes: tuple[Cause, ...] = ()
+    words: str = ""
+    fix: str = ""
+
+
+def _reason_of(
+    key: str, run: Runner, other: Motion, found: Sequence[Parting], experiment: Experiment, starts: Sequence[Check],
+    has_time: Callable[[], bool],
+) -> _Reason:  # fmt: skip
+    """What is known at once, before what has to be searched. other: what the engine did."""
+    model, first, name = experiment.model, found[0], ENGINES[key].name
+    if pushed := _pushed(model, first, starts):
+        causes = tuple(cause for check in pushed for cause in check.causes)[:MOST_CAUSES]
+        return _Reason(causes, f"{plain.PUSHED[pushed[0].name]}, which each engine does in its own way.")
+    if key in programs() and (kept := _kept_apart(model, first, experiment.motion)) is not None:
+        joint, still = model.prims[kept.cause.path].display, model.prims[kept.other].display
+        return _Reason((kept.cause,), (
+            f"{name} lets it collide with {still}; elsewhere {joint} keeps the two apart, because {still} is below "
+            "the other side of it."
+        ))  # fmt: skip
+    if jammed := _passing(model, first, experiment.motion):
+        one, still = (model.prims[path].display for path in jammed)
+        return _Reason(plain.filter_causes(jammed), (
+            f"{one} and {still} touch at the start, and no joint can move them apart at once: they pass through "
+            f"each other in the preview, and {name} pushes them apart."
+        ))  # fmt: skip
+    untold = _untold(model, first, other)
+    causes = tuple(opinions.cause_alone(model, one) for one in untold[:MOST_CAUSES])
+    if untold and _explain(untold, experiment, other, first):
+        return _Reason(causes)
+    if rate := _healing_rate(run, first, experiment, has_time):
+        steps = round(rate / STEP)
+        return _Reason(
+            (), f"With {steps} steps a second, {name} moves it as the preview does.", plain.FINER_STEPS
+        )  # fmt: skip
+    causes = causes or _engine_causes(key, run, found, experiment, has_time)
+    return _Reason(causes, "" if causes or has_time() else "There was no time to find the cause.")
+
+
+def _passing(model: PhysicsModel, first: Parting, motion: Motion) -> tuple[str, ...]:
+    """Two that the preview lets pass through each other, of which one hangs together with the body that parts first."""
+    part = next((part for part in subject_of(model).parts if first.body in part.bodies), None)
+    for notice in motion.notices if part is not None else ():
+        ends = plain.named_prims(model, notice.message) if notice.code == "ContactJammed" else ()
+        if len(ends) == 2 and not set(part.bodies).isdisjoint(ends):
+            return tuple(ends)
+    return ()
+
+
+def _healing_rate(run: Runner, first: Parting, experiment: Experiment, has_time: Callable[[], bool]) -> int:
+    """With so many steps in a frame, the engine moves the body that parts first as the preview does; 0 where it does
+    not, or there is no time."""
+    for rate in FINER:
+        if not has_time():
+            return 0
+        other = run((), rate)
+        found = experiment.parting(other, SLACK_ENGINE, more=experiment.coarse)
+        if not other.problem and not any(one.body == first.body for one in found):
+            return rate
+    return 0
 
 
 def _rolling(model: PhysicsModel, found: Sequence[Parting], experiment: Experiment) -> str:
@@ -779,15 +873,21 @@ def _kept_apart(model: PhysicsModel, first: Parting, motion: Motion) -> _Kept | 
     return None
 
 
-def _untold(model: PhysicsModel, first: Parting, motion: Motion) -> tuple[Cause, ...]:
+def _explain(untold: Sequence[Opinion], experiment: Experiment, other: Motion, first: Parting) -> bool:
+    """Whether the preview moves the body that parts first as the engine does, where it is not told the same."""
+    here = simulated(opinions.removed(experiment.model, untold), experiment.seconds)
+    found = _like(experiment, here).parting(other, SLACK_ENGINE, more=experiment.coarse)
+    return not here.problem and not any(one.body == first.body for one in found)
+
+
+def _untold(model: PhysicsModel, first: Parting, motion: Motion) -> list[Opinion]:
     """What an engine says that it is not told of the joints of the body that leaves first, and of what hangs on it."""
     limited = motion.limits()
     part = next((part for part in subject_of(model).parts if first.body in part.bodies), None)
-    found = [
+    return [
         Opinion(facts.path, *place) for facts in (part.joints if part is not None else ()) if facts.path in limited
         for place in bench.said_beyond(facts.prim).values()
     ]  # fmt: skip
-    return tuple(opinions.cause_alone(model, one) for one in found[:MOST_CAUSES])
 
 
 def _pushed(model: PhysicsModel, first: Parting, starts: Sequence[Check]) -> list[Check]:

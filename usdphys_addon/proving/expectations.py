@@ -18,6 +18,7 @@ import numpy as np
 from ..core import mass, summary
 from ..core.errors import InputError, UsdPhysError
 from ..core.model import PhysicsModel
+from ..core.nearest import did_you_mean
 from ..core.schema import split_applied
 from ..core.schemas import usd_physics
 from ..simulation.joint_poses import position_of, relative_pose, whole_turns
@@ -104,11 +105,19 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
+def _meant(subject: Subject, row: Expectation) -> str:
+    """The end of a sentence about a prim that there is not: the nearest of its kind, or some of them."""
+    model = subject.model
+    known = model.joints if "joint" in row.values else model.bodies if "body" in row.values else model.prims
+    some = ", ".join(list(known)[:3])
+    return did_you_mean(row.prim, known, f"; it has {some}." if some else ".")
+
+
 def checks_of(subject: Subject, rows: Sequence[Expectation], budget: Budget, share: float) -> Iterator[Check]:
     """Whether each expectation is met; where a motion is, with the opinions without each of which it would be met."""
     for row in rows:
         if row.prim not in subject.model.prims:
-            message = f"{row.name}: the asset has no physics at '{row.prim}'."
+            message = f"{row.name}: the asset has no physics at '{row.prim}'{_meant(subject, row)}"
             yield Check(SECTION, row.name, "fail", message, row.prim)
             continue
         if not budget.has(share):

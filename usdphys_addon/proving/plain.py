@@ -122,6 +122,8 @@ def checks_of(
         yield Check(SECTION, "determinism", "skipped", "There was no time for a second run.")
 
 
+#: What to do about an engine whose smaller time steps do what the numbers say.
+FINER_STEPS = "Let it make smaller time steps."
 _FIXES = {
     "rest": "Correct the attribute, or say what is meant in a file of expectations.",
     "energy": "Correct the attribute: nothing may get energy from nowhere.",
@@ -164,14 +166,23 @@ def _inside(subject: Subject, is_posed: bool) -> Iterator[Check]:
     with np.errstate(all="ignore"):
         found = [issue for issue in validate(subject.model) if issue.code == INSIDE]
     for issue in found:
-        words = {word.strip("'().,;") for word in issue.message.split()}
-        ends = [path for path in subject.model.prims if path in words] or [issue.path]
-        causes = tuple(Cause(path, "physics:filteredPairs, xformOp", "no pair with the other") for path in ends)
+        causes = filter_causes(named_prims(subject.model, issue.message) or [issue.path])
         status: Status = "fail" if is_posed else "doubtful"
         message = issue.message if is_posed else f"{issue.message} {_ZERO}"
         yield Check(SECTION, "inside", status, message, issue.path, causes, issue.fix)
     if not found:
         yield Check(SECTION, "inside", "pass", "Nothing starts inside another body.")
+
+
+def named_prims(model: PhysicsModel, message: str) -> list[str]:
+    """The paths of prims that a message names."""
+    words = {word.strip("'().,;") for word in message.split()}
+    return [path for path in model.prims if path in words]
+
+
+def filter_causes(ends: Sequence[str]) -> tuple[Cause, ...]:
+    """What may keep two from colliding. ends: their paths."""
+    return tuple(Cause(path, "physics:filteredPairs, xformOp", "no pair with the other") for path in ends)
 
 
 def _matter(subject: Subject) -> Iterator[Check]:

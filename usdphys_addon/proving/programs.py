@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 def run_asset(
     stage: Any, floored: PhysicsModel, engine: str, python: str, seconds: float, budget: Budget, share: float,
-    chosen: Sequence[Opinion] = (),
+    chosen: Sequence[Opinion] = (), rate: int = 1,
 ) -> Motion:  # fmt: skip
     """The asset of a stage, by the variant for this engine where it has one, on the floor of its model.
 
-    chosen: opinions that are taken out before.
+    chosen: opinions that are taken out before. rate: steps in a frame.
     """
     from ..usd import restated
 
@@ -41,7 +41,7 @@ def run_asset(
     with work_folder() as folder:
         file = folder / "asset.usda"
         restated.write_with(stage, extra, file, runtime=ENGINES[engine].name, without=_properties(floored, chosen))
-        return _run(engine, python, file, seconds, floored.units, budget.left(share))
+        return _run(engine, python, file, seconds, floored.units, budget.left(share), rate)
 
 
 def _properties(model: PhysicsModel, chosen: Sequence[Opinion]) -> list[tuple[str, str, list[str]]]:

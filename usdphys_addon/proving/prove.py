@@ -21,7 +21,7 @@ from .certificate import Certificate, Check, digest_of, measure
 from .compared import Rewrite, Statements
 from .expectations import Expectation
 from .opinions import Opinion
-from .runs import STEP, Budget, Experiment, Motion, Subject, simulated, subject_of, with_floor
+from .runs import FINER, STEP, Budget, Experiment, Motion, Subject, simulated, subject_of, with_floor
 from .trips import Trip
 
 #: Where the seconds go: the part of them that is used when a section ends, at the latest.
@@ -181,12 +181,12 @@ def _held(mesh: Callable[[], Any], _stage: Any) -> Any:
 def _engines(wish: Wish, floored: PhysicsModel, budget: Budget) -> dict[str, compared.Runner]:
     """What runs the asset in each engine that is here, beside the preview."""
 
-    def stepped(key: str, chosen: Sequence[Opinion]) -> Motion:
-        return simulated(opinions.removed(floored, chosen), wish.seconds, engine=key)
+    def stepped(key: str, chosen: Sequence[Opinion], rate: int = 1) -> Motion:
+        return simulated(opinions.removed(floored, chosen), wish.seconds, engine=key, rate=rate)
 
-    def in_program(key: str, chosen: Sequence[Opinion]) -> Motion:
+    def in_program(key: str, chosen: Sequence[Opinion], rate: int = 1) -> Motion:
         return programs.run_asset(
-            wish.stage, floored, key, wish.pythons[key], wish.seconds, budget, SHARES["engines"], chosen
+            wish.stage, floored, key, wish.pythons[key], wish.seconds, budget, SHARES["engines"], chosen, rate
         )  # fmt: skip
 
     found: dict[str, compared.Runner] = {key: partial(stepped, key) for key in _stepped_here(wish) if key != PREVIEW}
@@ -282,10 +282,6 @@ def _hurried(
     if hurry == 1.0:
         return benches
     return {name: joints.bench(subject, chosen[name], name, leans=True, hurry=hurry) for name in benches}
-
-
-#: How many times the steps are tried where an engine does not do what the numbers say.
-FINER = (4, 16)
 
 
 def _with_finer_steps(
@@ -418,7 +414,7 @@ def _outcome_check(
     data = {"engine": outcome.engine, "experiment": outcome.experiment, "lost": outcome.lost, "joints": rows}
     fix = f"Do without it, or choose an engine that has it: {name} does not." if outcome.lost else ""
     if outcome.rate:
-        fix = "Let it make smaller time steps."
+        fix = plain.FINER_STEPS
     return Check("joints", outcome.experiment, "differs", message, first.facts.path, causes, fix, data)
 
 

@@ -42,6 +42,8 @@ TIMES, LEAST = 20.0, 2e-3
 PARTED = 1.5
 #: m/s by which single precision moves a slow body, whose place is rounded in every step of the solver.
 ROUNDING = 1e-4
+#: How many times the steps are tried where an engine does something else.
+FINER = (4, 16)
 FLOOR = "/UsdPhysProvingFloor"
 
 

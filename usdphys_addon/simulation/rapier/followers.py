@@ -6,7 +6,7 @@ The other joint does not feel what the follower pushes against.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from rapier3d import PhysicsWorld
 
@@ -50,6 +50,7 @@ def followers_of(constraints: Iterable[Constraint]) -> list[Follower]:
     """
     by_path = {constraint.facts.path: constraint for constraint in constraints}
     rules = {path: following(constraint.facts.prim) for path, constraint in by_path.items()}
+    _let_driven_lead(rules, {path for path, constraint in by_path.items() if _is_driven(constraint)})
     depths = {path: _depth(path, rules) for path in by_path}
     followers = []
     for path in sorted((path for path in by_path if depths[path] > 0), key=lambda path: depths[path]):
@@ -63,6 +64,22 @@ def followers_of(constraints: Iterable[Constraint]) -> list[Follower]:
         constraint.state.freedoms[axis].drive = Drive(STIFFNESS, DAMPING, acceleration=True)
         followers.append(Follower(constraint, leader, rule))
     return followers
+
+
+def _let_driven_lead(rules: dict[str, Following | None], driven: Collection[str]) -> None:
+    """Turn the rules around of joints that have a drive and follow one without: as no force acts back on a leader, that
+    drive would move neither."""
+    for path, rule in list(rules.items()):
+        if rule is None or path not in driven or rule.leader in driven or not rule.ratio:
+            continue
+        if rules.get(rule.leader, rule) is None:
+            rules[path], rules[rule.leader] = None, Following(path, -rule.offset / rule.ratio, 1.0 / rule.ratio)
+
+
+def _is_driven(constraint: Constraint) -> bool:
+    """True for a joint with a drive that has a target; damping alone has none."""
+    drive = _drive(constraint)
+    return drive is not None and (drive.stiffness > 0.0 or drive.target_velocity != 0.0)
 
 
 def _depth(path: str, rules: Mapping[str, Following | None]) -> int:

@@ -94,10 +94,10 @@ class JointBuilder:
                 "JointFollows", one,
                 f"{one.display} follows {other.display}, but no force acts back on the leader.",
             )  # fmt: skip
-        led = {follower.constraint.facts.path for follower in self.followers}
+        coupled = {frozenset((each.constraint.facts.path, each.leader.facts.path)) for each in self.followers}
         for facts in setup.joints:
             rule = following(facts.prim)
-            if rule is not None and facts.path not in led:
+            if rule is not None and frozenset((facts.path, rule.leader)) not in coupled:
                 self._notices.add(
                     "VendorNotSimulated", facts.prim,
                     f"{facts.prim.display} does not follow {rule.leader}: both have to be hinges or slides of one "
