@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,12 +43,9 @@ def compare(context: Context) -> Report:
 
     Raises InputError where there is no source that it was imported from.
     """
-    scene: Any = context.scene
-    if not is_robot(scene):
-        return source_report.keep(scene.name, changes_of(comparison_of(context)))
-    _require_source(scene)
-    with robot_source.as_stage(scene) as stage_file, gc_paused():
-        return source_report.keep(scene.name, changes_of(source_export.compared(context, stage_file)))
+    with comparison_of(context) as comparison:
+        found = changes_of(comparison)
+    return source_report.keep(context.scene.name, found)
 
 
 def obstacle(scene: Scene) -> str:
@@ -75,23 +73,21 @@ def _lost(scene: Scene, source: Path | None) -> str:
     return scene_export.lost_source(scene, Path(memory.filepath), memory, digest)
 
 
-def comparison_of(context: Context) -> Comparison:
-    """The open scene beside its USD source. Raises InputError where there is none that it was imported from."""
-    scene: Any = context.scene
-    if is_robot(scene):
-        raise InputError(phrase("Edits of a robot's file are not taken back; import the file again."))
-    _require_source(scene)
-    source = source_export.source_of(scene)
-    assert source is not None  # as `obstacle` says
-    with gc_paused():
-        return source_export.compared(context, source)
-
-
-def _require_source(scene: Scene) -> None:
-    """Raise InputError where there is nothing to compare a scene with."""
+@contextmanager
+def comparison_of(context: Context) -> Iterator[Comparison]:
+    """The open scene beside its source. Raises InputError where there is none that it was imported from."""
     require_usd()
+    scene: Any = context.scene
     if text := obstacle(scene):
         raise InputError(text)
+    with ExitStack() as blocks:
+        source = source_export.source_of(scene)
+        if is_robot(scene):
+            source = blocks.enter_context(robot_source.as_stage(scene))
+        assert source is not None  # as `obstacle` says
+        with gc_paused():
+            comparison = source_export.compared(context, source)
+        yield comparison
 
 
 def changes_of(comparison: Comparison) -> tuple[SourceChange, ...]:

@@ -298,20 +298,20 @@ def compared(context: Context, source: Path) -> Comparison:
         if obj.mode == "EDIT":
             obj.update_from_editmode()
     context.view_layer.update()
-    made = Comparison(context, stage, variants)
+    made = Comparison(context, source, stage, variants)
     made.new.animated = curves.in_time_codes(curves.sampled(context, made.reading.animated), scene, made.old.time_codes)
     difference.take_animated(made.old, made.new)
     return made
 
 
 class Comparison:
-    """A scene beside its source. old, new: their physics, both by the paths of the source."""
+    """A scene beside its source, a USD file. old, new: their physics, both by the paths of the source."""
 
-    def __init__(self, context: Context, stage: Usd.Stage, variants: list[Any]) -> None:
+    def __init__(self, context: Context, source: Path, stage: Usd.Stage, variants: list[Any]) -> None:
         from ..usd import opinions as usd_opinions
         from ..usd import read as usd_read
 
-        self.context, self.stage, self.variants = context, stage, variants
+        self.context, self.source, self.stage, self.variants = context, source, stage, variants
         scene: Any = context.scene
         self.scene = scene
         self.issues: list[Issue] = []
