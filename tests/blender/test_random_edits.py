@@ -143,6 +143,14 @@ def test_what_was_below_a_deleted_object_keeps_its_references(tmp_path):
     assert random_edits.faults(tmp_path) == []
 
 
+def test_what_was_below_a_deleted_object_of_a_moved_one_is_where_it_is_shown(tmp_path):
+    """The moved one takes along, in the file, what is deleted below it."""
+    bpy.data.objects.remove(bpy.data.objects["Crate"])
+    chosen("Group").parent = None
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path) == []
+
+
 def test_a_prim_that_leaves_a_moved_one_is_where_it_went(tmp_path):
     for name in ("World", "Wedge"):
         holder = bpy.data.objects.new("Holder", None)
