@@ -9,7 +9,7 @@ from bpy.types import Context, UILayout
 from ..usdphys_addon.bridge import source_report
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.words import phrase
-from ..usdphys_addon.system.files import ROBOT_SUFFIXES, USD_SUFFIXES
+from ..usdphys_addon.system.files import GLTF_SUFFIXES, ROBOT_SUFFIXES, USD_SUFFIXES
 from ..usdphys_addon.viewport.wrapped_text import draw_rest, draw_text
 from . import fitting
 from .places import Sidebar
@@ -26,10 +26,12 @@ class USDPHYS_PT_source_changes(Sidebar, bpy.types.Panel):
 
     def draw(self, context: Context) -> None:
         layout, scene = self.layout, context.scene
-        source = bpy.path.basename(scene.usdphys.source.filepath)
-        if not source.lower().endswith((*USD_SUFFIXES, *ROBOT_SUFFIXES)):
+        source = bpy.path.basename(source_report.file_of(scene))
+        if not source.lower().endswith((*USD_SUFFIXES, *ROBOT_SUFFIXES, *GLTF_SUFFIXES)):
             text = phrase("Imported from {file}, with which no scene is compared", file=source)
-            draw_text(layout, text if source else "Not imported from a USD file: nothing to compare with", "INFO")
+            draw_text(
+                layout, text if source else "Not imported from a file with physics: nothing to compare with", "INFO"
+            )
             return
         row = fitting.together(layout, "Compare", "Revert All", has_icons=True)
         row.operator("usdphys.compare_source", text="Compare", icon="FILE_REFRESH")

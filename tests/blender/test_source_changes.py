@@ -380,8 +380,8 @@ def test_an_edit_that_is_gone_is_refused_and_nothing_is_changed(door):
 def test_a_scene_without_a_usd_source_says_so(tmp_path):
     with pytest.raises(InputError, match="was not imported from a file"):
         source_changes.compare(bpy.context)
-    bpy.context.scene.usdphys.source.filepath = str(tmp_path / "robot.glb")
-    with pytest.raises(InputError, match=r"'robot.glb'.* not compared"):
+    bpy.context.scene.usdphys.source.filepath = str(tmp_path / "robot.obj")
+    with pytest.raises(InputError, match=r"'robot.obj'.* not compared"):
         source_changes.compare(bpy.context)
 
 
@@ -419,7 +419,7 @@ def test_the_panel_lists_the_edits_with_a_button_for_each(door):
 
 
 def test_the_panel_says_where_there_is_no_source():
-    assert "Not imported from a USD file" in " ".join(drawn().labels())
+    assert "Not imported from a file with physics" in " ".join(drawn().labels())
     assert drawn().buttons("usdphys.compare_source") == []
 
 

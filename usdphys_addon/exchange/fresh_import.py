@@ -14,24 +14,22 @@ from bpy.types import ID, Context, Material, Object, Scene
 
 @dataclass(slots=True)
 class Fresh:
-    """A new import of a source. objects, materials, items: by path in the source.
-
-    new_materials: all that the import has made. kept: what the open scene has taken.
-    """
+    """A new import of a source. objects, materials, items: by path in the source. kept: what the open scene has taken.
+    """  # fmt: skip
 
     scene: Scene
     objects: dict[str, Object] = field(default_factory=dict)
     materials: dict[str, Material] = field(default_factory=dict)
     items: dict[str, Any] = field(default_factory=dict)
-    new_materials: list[Material] = field(default_factory=list)
     kept: list[ID] = field(default_factory=list)
 
 
 @contextmanager
-def imported_anew(context: Context, meters: float, run: Callable[[], object]) -> Iterator[Fresh]:
+def imported_anew(context: Context, meters: float, run: Callable[[Fresh], object]) -> Iterator[Fresh]:
     """What `run` imports, in a scene that is gone afterwards with all that nobody has taken.
 
-    meters: length of a Blender unit in that scene, which is the one of the context while `run` is called.
+    run: called with the scene as that of the context; fills in the objects, materials and items. meters: length of a
+    Blender unit in that scene.
     """
     shown: Any = context.scene
     kinds = [item.identifier for item in bpy.data.bl_rna.properties if item.type == "COLLECTION"]
@@ -44,8 +42,7 @@ def imported_anew(context: Context, meters: float, run: Callable[[], object]) ->
     try:
         window.scene = made
         made.frame_set(shown.frame_current, subframe=shown.frame_subframe)
-        run()
-        fresh.new_materials = [item for item in bpy.data.materials if item.session_uid not in before]
+        run(fresh)
         window.scene = shown
         yield fresh
     finally:

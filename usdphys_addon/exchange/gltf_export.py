@@ -31,10 +31,10 @@ from ..core.words import named
 from ..gltf import keep, names, scaling, verify
 from ..gltf import write as gltf_write
 from ..gltf.additions import WriteOptions, Written
-from ..gltf.document import SUFFIXES, Document
+from ..gltf.document import Document
 from ..system.collector import gc_paused
 from ..system.console import printed_on_success
-from ..system.files import checked, replace_together, scratch_folder
+from ..system.files import GLTF_SUFFIXES, checked, replace_together, scratch_folder
 from . import gltf_calls, gltf_instances, gltf_memory
 from .gltf_import import require_blenders_gltf
 from .usd_export import ExportResult, report_animation, report_values_left_out
@@ -348,8 +348,8 @@ def export_gltf(
     Raises InputError, OutputError and ValidationFailedError.
     """
     target = Path(bpy.path.abspath(str(file))).absolute()
-    if target.suffix.lower() not in SUFFIXES:
-        raise OutputError(f"'{target}' is no glTF file name; end it with one of {', '.join(SUFFIXES)}.")
+    if target.suffix.lower() not in GLTF_SUFFIXES:
+        raise OutputError(f"'{target}' is no glTF file name; end it with one of {', '.join(GLTF_SUFFIXES)}.")
     checked(target)
     require_blenders_gltf()
     job = GltfExport(options, is_own=True, is_still=not native.get("export_animations"), proves=proves)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import bpy
@@ -27,6 +26,8 @@ from ..core.words import phrase
 from . import robot_source, source_changes, urdf_import, usd_import
 from .blend_file import is_robot
 from .fresh_import import Fresh, imported_anew
+from .gltf_comparison import GltfComparison
+from .source_changes import Compared
 from .source_export import Comparison
 
 #: Groups of an object, by the schema that they hold.
@@ -64,7 +65,7 @@ def revert(context: Context, wanted: Iterable[Key]) -> list[SourceChange]:
     return [left[key] for key in keys if key in left]
 
 
-def _take_back(context: Context, comparison: Comparison, keys: list[Key]) -> None:
+def _take_back(context: Context, comparison: Compared, keys: list[Key]) -> None:
     """Take these edits of a comparison back."""
     # Names and parents last: the comparison finds things by the names that they have now.
     order: dict[str, int] = {"deleted": 0, "look": 1, "slots": 3, "place": 4, "new": 5, "path": 6}
@@ -80,13 +81,15 @@ def revert_all(context: Context) -> tuple[int, list[SourceChange]]:
 
     An edit can hide or hold others, such as the type of a joint its frames: what shows up then is taken back, too.
     """
-    left = source_changes.compare(context).changes
-    number = len(left)
-    for _ in range(_PASSES):
-        if left:
-            with source_changes.comparison_of(context) as comparison:
-                _take_back(context, comparison, [change.key for change in left])
-            left = source_changes.compare(context).changes
+    number = 0
+    for count in range(_PASSES + 1):
+        with source_changes.comparison_of(context) as comparison:
+            left = source_changes.changes_of(comparison)
+            number = number or len(left)
+            if not left or count == _PASSES:
+                break
+            _take_back(context, comparison, [change.key for change in left])
+    source_changes.kept(context, left)
     return number, list(left)
 
 
@@ -94,27 +97,28 @@ def revert_all(context: Context) -> tuple[int, list[SourceChange]]:
 
 
 @contextmanager
-def _fresh_import(context: Context, comparison: Comparison) -> Iterator[Fresh]:
+def _fresh_import(context: Context, comparison: Compared) -> Iterator[Fresh]:
     """The source of a scene in a scene of its own, with the variants and options with which it was imported."""
+    if isinstance(comparison, GltfComparison):
+        yield comparison.fresh
+        return
     scene: Any = context.scene
     memory = scene.usdphys.source
-    run: Callable[[], object]
-    if is_robot(scene):
-        run = partial(urdf_import.import_urdf, context, memory.filepath, robot_source.options_of(scene))
-    else:
-        options = usd_import.ImportOptions(variants=tuple(memory.variants.splitlines()))
-        run = partial(usd_import.import_usd, context, comparison.source, options)
-    with imported_anew(context, float(memory.meters), run) as fresh:
+    before = {item.session_uid for item in bpy.data.materials}
+
+    def run(fresh: Fresh) -> None:
+        if isinstance(comparison, Comparison) and not is_robot(scene):
+            options = usd_import.ImportOptions(variants=tuple(memory.variants.splitlines()))
+            usd_import.import_usd(context, comparison.source, options)
+        else:
+            urdf_import.import_urdf(context, memory.filepath, robot_source.options_of(scene))
         fresh.objects = {remembered.path_of(obj): obj for obj in fresh.scene.objects}
-        fresh.materials = {remembered.path_of(item): item for item in fresh.new_materials}
-        fresh.items = _items(fresh.scene)
+        new = [item for item in bpy.data.materials if item.session_uid not in before]
+        fresh.materials = {remembered.path_of(item): item for item in new}
+        fresh.items = comparison.items_of(fresh.scene)
+
+    with imported_anew(context, float(memory.meters), run) as fresh:
         yield fresh
-
-
-def _items(scene: Any) -> dict[str, Any]:
-    """Physics scenes and collision groups by the prim that they were imported from."""
-    physics = scene.usdphys
-    return {item.prim.path: item for item in (*physics.physics_scenes, *physics.collision_groups) if item.prim.path}
 
 
 # --------------------------------------------------------------------------- taking back
@@ -123,12 +127,12 @@ def _items(scene: Any) -> dict[str, Any]:
 class _Reverter:
     """Gives things of the open scene what the fresh import has in their place."""
 
-    def __init__(self, comparison: Comparison, fresh: Fresh) -> None:
+    def __init__(self, comparison: Compared, fresh: Fresh) -> None:
         self.comparison, self.fresh = comparison, fresh
         scene = self.scene = comparison.scene
         self.objects = {path: scene.objects[name] for name, path in comparison.sources.objects.items()}
         self.materials = {path: bpy.data.materials[name] for name, path in comparison.sources.materials.items()}
-        self.items = _items(scene)
+        self.items = comparison.items_of(scene)
         # What the fresh import refers to is what the scene has, where it has it.
         pairs: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
             (fresh.objects, self.objects), (fresh.materials, self.materials)
@@ -158,6 +162,9 @@ class _Reverter:
             for part in mine.bl_rna.properties.keys():
                 if part not in ("rna_type", "prim"):
                     copy_property(self.fresh.objects[key.path].usdphys, mine, part)
+            return
+        if key.path in self.fresh.materials and key.path not in self.materials:
+            self.keep_material(self.fresh.materials[key.path])
             return
         for path, obj in self.fresh.objects.items():
             if not paths.is_at_or_below(path, key.path) or path in self.objects:
