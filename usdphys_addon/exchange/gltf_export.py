@@ -352,6 +352,7 @@ def export_gltf(
         raise OutputError(f"'{target}' is no glTF file name; end it with one of {', '.join(GLTF_SUFFIXES)}.")
     checked(target)
     require_blenders_gltf()
+    _refuse_endless(context)
     job = GltfExport(options, is_own=True, is_still=not native.get("export_animations"), proves=proves)
     made: list[gltf_calls.ExportExtension] = []
 
@@ -371,6 +372,19 @@ def export_gltf(
         _check_written(scratch)
         replace_together(folder, target, _files_of(target))
     return ExportResult(target, job.issues, job.counts)
+
+
+def _refuse_endless(context: Context) -> None:
+    """Raise OutputError where Blender's exporter would go round in instances until it fails."""
+    found = gltf_instances.endless(context.scene.objects)
+    if found is not None:
+        instancer, inside = found
+        collection: Any = instancer.instance_collection
+        raise OutputError(
+            f"Blender's glTF exporter would never end: '{instancer.name}' shows '{inside.name}' of the collection "
+            f"'{collection.name}', and itself again below that. Clear the parent of '{instancer.name}', or take "
+            f"'{inside.name}' out of the collection."
+        )
 
 
 @contextmanager
