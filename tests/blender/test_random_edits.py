@@ -3,6 +3,7 @@
 
 import bpy
 import pytest
+from mathutils import Matrix
 
 from . import random_edits
 
@@ -123,6 +124,13 @@ def test_an_object_below_one_that_is_scaled_to_nothing_is_written_or_named(tmp_p
     for form in ("copy", "layer", "flat"):
         issues = random_edits.export(tmp_path, form).issues
         assert any(issue.code == "PlaceNotWritten" for issue in issues) == (change == "constraint"), form
+
+
+def test_a_scope_that_is_sheared_below_its_new_parent_is_written(tmp_path):
+    """Blender writes such a place as a matrix."""
+    bpy.data.objects["Looks"].matrix_world = Matrix.Rotation(0.5, 4, "X")
+    lay("Looks", "Box")
+    assert random_edits.faults(tmp_path, ("composed",)) == []
 
 
 @pytest.mark.parametrize("child", ["Skin", "Wedge"])
