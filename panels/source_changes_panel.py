@@ -9,7 +9,7 @@ from bpy.types import Context, UILayout
 from ..usdphys_addon.bridge import source_report
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.words import phrase
-from ..usdphys_addon.system.files import ROBOT_SUFFIXES, USD_SUFFIXES
+from ..usdphys_addon.system.files import GLTF_SUFFIXES, ROBOT_SUFFIXES, USD_SUFFIXES
 from ..usdphys_addon.viewport.wrapped_text import draw_rest, draw_text
 from . import fitting
 from .places import Sidebar
@@ -26,19 +26,17 @@ class USDPHYS_PT_source_changes(Sidebar, bpy.types.Panel):
 
     def draw(self, context: Context) -> None:
         layout, scene = self.layout, context.scene
-        source = bpy.path.basename(scene.usdphys.source.filepath)
-        is_robot = source.lower().endswith(ROBOT_SUFFIXES)
-        if not is_robot and not source.lower().endswith(USD_SUFFIXES):
+        source = bpy.path.basename(source_report.file_of(scene))
+        if not source.lower().endswith((*USD_SUFFIXES, *ROBOT_SUFFIXES, *GLTF_SUFFIXES)):
             text = phrase("Imported from {file}, with which no scene is compared", file=source)
-            draw_text(layout, text if source else "Not imported from a USD file: nothing to compare with", "INFO")
+            draw_text(
+                layout, text if source else "Not imported from a file with physics: nothing to compare with", "INFO"
+            )
             return
-        row = fitting.together(layout, "Compare", *(() if is_robot else ("Revert All",)), has_icons=True)
+        row = fitting.together(layout, "Compare", "Revert All", has_icons=True)
         row.operator("usdphys.compare_source", text="Compare", icon="FILE_REFRESH")
-        if not is_robot:
-            row.operator("usdphys.revert_all_changes", text="Revert All", icon="LOOP_BACK")
+        row.operator("usdphys.revert_all_changes", text="Revert All", icon="LOOP_BACK")
         layout.label(text=tr(phrase("Imported from {file}", file=source)), icon="FILE", translate=False)
-        if is_robot:
-            draw_text(layout, "Edits of a robot's file are shown, and not taken back", "INFO")
         report = source_report.report(scene.name)
         if report is None:
             layout.label(text="Not compared yet")
@@ -50,18 +48,16 @@ class USDPHYS_PT_source_changes(Sidebar, bpy.types.Panel):
             return
         column = layout.column(align=True)
         for change in report.changes[:MAX_ROWS]:
-            _draw_change(column, change, is_here=change.label in context.view_layer.objects, is_kept=is_robot)
+            _draw_change(column, change, is_here=change.label in context.view_layer.objects)
         draw_rest(column, len(report.changes), MAX_ROWS)
 
 
-def _draw_change(column: UILayout, change: source_report.SourceChange, *, is_here: bool, is_kept: bool) -> None:
-    """is_here: its object can be selected. is_kept: it cannot be taken back."""
+def _draw_change(column: UILayout, change: source_report.SourceChange, *, is_here: bool) -> None:
+    """is_here: its object can be selected."""
     row = column.row(align=True)
     draw_text(row.column(align=True), change.text, "DOT", taken=_BUTTONS)
     if is_here:
         row.operator("usdphys.select_change", text="", icon="RESTRICT_SELECT_OFF").name = change.label
-    if is_kept:
-        return
     button = row.operator("usdphys.revert_change", text="", icon="LOOP_BACK")
     button.kind, button.path, button.name = change.key
 

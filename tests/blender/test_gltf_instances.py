@@ -6,6 +6,7 @@ import random
 import bpy
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.core.errors import OutputError
 
 from .gltf_scenes import cube, exported
 from .random_edits import shown
@@ -155,3 +156,33 @@ def test_a_collection_that_is_instanced_below_what_it_shows_does_not_cost_the_ph
     document, result = exported(tmp_path / "out.glb")
     assert sum("KHR_physics_rigid_bodies" in str(node) for node in document.nodes) >= 2
     assert any("'Instance': 'Part'" in text for text in left_out(result))
+
+
+def endless_parent(crate, instancer, kept):
+    kept.objects.link(crate)
+    instancer.parent = crate
+
+
+def endless_by_another(crate, instancer, kept):
+    """Each of two instancers shows the collection in which what is above the other one is."""
+    kept.objects.link(crate)
+    lid, others = cube("Lid"), bpy.data.collections.new("Others")
+    others.objects.link(lid)
+    other = bpy.data.objects.new("Other", None)
+    other.instance_type, other.instance_collection, other.parent = "COLLECTION", others, crate
+    bpy.context.scene.collection.objects.link(other)
+    instancer.parent = lid
+
+
+@pytest.mark.parametrize("build", [endless_parent, endless_by_another])
+def test_instances_in_which_the_exporter_never_ends_are_named_and_nothing_is_written(tmp_path, build):
+    crate, kept = cube("Crate"), bpy.data.collections.new("Kept")
+    instancer = bpy.data.objects.new("Copies", None)
+    instancer.instance_type, instancer.instance_collection = "COLLECTION", kept
+    bpy.context.scene.collection.objects.link(instancer)
+    build(crate, instancer, kept)
+    (tmp_path / "out.glb").write_bytes(b"old")
+    with pytest.raises(OutputError, match=r"would never end: '.+' shows '.+' of the collection '(Kept|Others)'"):
+        exported(tmp_path / "out.glb")
+    assert [file.name for file in tmp_path.iterdir()] == ["out.glb"]
+    assert (tmp_path / "out.glb").read_bytes() == b"old"

@@ -3,6 +3,7 @@
 
 import bpy
 import pytest
+from mathutils import Matrix
 
 from . import random_edits
 
@@ -125,6 +126,13 @@ def test_an_object_below_one_that_is_scaled_to_nothing_is_written_or_named(tmp_p
         assert any(issue.code == "PlaceNotWritten" for issue in issues) == (change == "constraint"), form
 
 
+def test_a_scope_that_is_sheared_below_its_new_parent_is_written(tmp_path):
+    """Blender writes such a place as a matrix."""
+    bpy.data.objects["Looks"].matrix_world = Matrix.Rotation(0.5, 4, "X")
+    lay("Looks", "Box")
+    assert random_edits.faults(tmp_path, ("composed",)) == []
+
+
 @pytest.mark.parametrize("child", ["Skin", "Wedge"])
 def test_what_gets_a_parent_inside_an_instance_leaves_it_the_shape_it_has(tmp_path, child):
     lay(child, "Shape")
@@ -139,6 +147,14 @@ def test_an_object_whose_transform_becomes_none_leaves_the_place_of_the_source(t
 
 def test_what_was_below_a_deleted_object_keeps_its_references(tmp_path):
     bpy.data.objects.remove(bpy.data.objects["Copies"])
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path) == []
+
+
+def test_what_was_below_a_deleted_object_of_a_moved_one_is_where_it_is_shown(tmp_path):
+    """The moved one takes along, in the file, what is deleted below it."""
+    bpy.data.objects.remove(bpy.data.objects["Crate"])
+    chosen("Group").parent = None
     bpy.context.view_layer.update()
     assert random_edits.faults(tmp_path) == []
 

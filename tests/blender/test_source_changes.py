@@ -2,6 +2,7 @@
 """What Changed: each edit of an imported scene is one sentence, and can be taken back alone."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import bpy
@@ -379,8 +380,8 @@ def test_an_edit_that_is_gone_is_refused_and_nothing_is_changed(door):
 def test_a_scene_without_a_usd_source_says_so(tmp_path):
     with pytest.raises(InputError, match="was not imported from a file"):
         source_changes.compare(bpy.context)
-    bpy.context.scene.usdphys.source.filepath = str(tmp_path / "robot.glb")
-    with pytest.raises(InputError, match=r"'robot.glb'.* not compared"):
+    bpy.context.scene.usdphys.source.filepath = str(tmp_path / "robot.obj")
+    with pytest.raises(InputError, match=r"'robot.obj'.* not compared"):
         source_changes.compare(bpy.context)
 
 
@@ -418,7 +419,7 @@ def test_the_panel_lists_the_edits_with_a_button_for_each(door):
 
 
 def test_the_panel_says_where_there_is_no_source():
-    assert "Not imported from a USD file" in " ".join(drawn().labels())
+    assert "Not imported from a file with physics" in " ".join(drawn().labels())
     assert drawn().buttons("usdphys.compare_source") == []
 
 
@@ -531,16 +532,74 @@ def test_the_comparison_with_a_robot_survives_saving_and_needs_the_file_as_it_wa
         source_changes.compare(bpy.context)
 
 
-def test_the_panel_shows_the_edits_of_a_robot_without_a_way_back(tmp_path):
+def test_edits_of_a_robot_are_taken_back_from_the_panel(tmp_path):
     imported_robot(tmp_path, *ROBOT_OPTIONS[0])
     of("upper").usdphys.mass.mass = 3.0
+    of("elbow").usdphys.joint.revolute.upper_limit = 0.5
     assert bpy.ops.usdphys.compare_source() == {"FINISHED"}
     layout = drawn()
     assert "'upper': mass is 3 kg; was 2 kg" in " ".join(layout.labels())
-    assert "not taken back" in " ".join(layout.labels())
-    assert not layout.buttons("usdphys.revert_change") and not layout.buttons("usdphys.revert_all_changes")
-    with pytest.raises(InputError, match="are not taken back"):
-        source_revert.revert_all(bpy.context)
+    assert len(layout.buttons("usdphys.revert_change")) == 2
+    assert bpy.ops.usdphys.revert_change(**layout.buttons("usdphys.revert_change")[0].values) == {"FINISHED"}
+    assert len(texts()) == 1
+    assert bpy.ops.usdphys.revert_all_changes() == {"FINISHED"}
+    assert of("upper").usdphys.mass.mass == 2.0 and of("elbow").usdphys.joint.revolute.upper_limit == 1.0
+
+
+def edits_of_robot(prefix: str) -> list[Callable[[], None]]:
+    """An edit of each kind that the file of a robot can say, or that hides what it says."""
+
+    def named(name: str) -> Any:
+        return of(prefix + name)
+
+    def inertia():
+        named("upper").usdphys.mass.diagonal_inertia = (1.0, 2.0, 2.5)
+
+    def effort():
+        named("elbow").usdphys.joint.drives.angular.max_force = 3.0
+
+    def collider():
+        named("lower").children_recursive[0].usdphys.colliders.clear()
+
+    def radius():
+        ball = next(obj for obj in named("lower").children_recursive if len(obj.usdphys.colliders))
+        ball.usdphys.colliders[0].radius *= 2
+
+    def friction():
+        material = bpy.data.materials.new("Rubber")
+        material.usdphys.physics_material.is_applied = True
+        named("lower").usdphys.physics_material = material
+
+    def rename():
+        named("upper").name = "other"
+
+    def delete_link():
+        for obj in (*named("lower").children_recursive, named("lower")):
+            bpy.data.objects.remove(obj)
+
+    def delete_joint():
+        bpy.data.objects.remove(named("elbow"))
+
+    def no_articulation():
+        for obj in bpy.data.objects:
+            obj.usdphys.articulation_root.is_applied = False
+
+    def move():
+        named("upper").location.x += 0.5
+
+    return [inertia, effort, collider, radius, friction, rename, delete_link, delete_joint, no_articulation, move]
+
+
+@pytest.mark.parametrize(("name", "options"), ROBOT_OPTIONS, ids=["urdf", "xacro"])
+def test_each_edit_of_a_robot_is_taken_back(tmp_path, name, options):
+    imported_robot(tmp_path, name, options)
+    names = {obj.name for obj in bpy.data.objects}
+    for edit in edits_of_robot(options.prefix):
+        edit()
+        assert texts(), edit.__name__
+        left = source_revert.revert_all(bpy.context)[1]
+        assert left == [] and texts() == [], (edit.__name__, left)
+        assert {obj.name for obj in bpy.data.objects} == names, edit.__name__
 
 
 def test_edits_of_a_model_of_mujoco_are_compared_with_what_was_imported(tmp_path):

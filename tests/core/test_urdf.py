@@ -64,6 +64,13 @@ def test_thousands_of_links_below_each_other_are_refused_and_not_written_for_min
 # --------------------------------------------------------------------------- reading
 
 
+def test_a_declaration_below_blank_lines_is_read_and_offsets_stay():
+    text = '\n \n<?xml version="1.0"?>\n<robot name="a"><link name="b"/></robot>'
+    root, kept = markup.parse(text.encode(), "a.urdf")
+    link = root.children[0]
+    assert kept == text and kept[link.start : link.end] == '<link name="b"/>' and link.line == 4
+
+
 def test_offsets_lead_to_each_element_also_behind_letters_of_several_bytes():
     root, text = markup.parse('<?xml version="1.0"?>\n<r><!-- ä€😀 --><a n="ü>"/>é<b><c/></b></r>'.encode(), "r")
     shown = {element.tag: text[element.start : element.end] for element in root.walk()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -84,15 +84,38 @@ def edits_of(objects: Iterable[Object], materials: Mapping[str, str]) -> Iterato
         noted = _noted(obj)
         if noted is None:
             yield Edited(True, True, True, True, frozenset(MESH_PARTS))
-            continue
-        now = states.of(obj)
-        before, after = (text.partition(" ") for text in (noted[1], now[1]))
-        parts = frozenset(MESH_PARTS)
-        if before[2] == after[2]:
-            pairs = zip(before[0].split("."), after[0].split("."), strict=False)
-            parts = frozenset(name for name, (one, other) in zip(MESH_PARTS, pairs, strict=False) if one != other)
-        transform, data, slots, properties = (one != other for one, other in zip(noted, now, strict=True))
-        yield Edited(transform, data, slots, properties, parts)
+        else:
+            yield _differing(noted, states.of(obj))
+
+
+def edits_beside(pairs: Iterable[tuple[Object, Object]], materials: Mapping[str, str]) -> Iterator[Edited]:
+    """What the user has edited of objects (first of each pair), beside those of a new import (second).
+
+    materials: paths of the imported materials of both by name.
+    """
+    states = _States(materials)
+    for obj, twin in pairs:
+        yield _differing(states.of(twin), states.of(obj))
+
+
+def have_same_look(one: Material, other: Material) -> bool:
+    """Whether the nodes and images of two materials are equal."""
+    images: list[dict[str, str]] = []
+    for material in (one, other):
+        known: dict[str, str] = {}
+        images.append({node: _content(image, known) for node, image in _images_of(material).items()})
+    return _look_of(one) == _look_of(other) and images[0] == images[1]
+
+
+def _differing(before: Sequence[str], now: Sequence[str]) -> Edited:
+    """Which of the texts of two states differ, see `_States.of`."""
+    old, new = (text.partition(" ") for text in (before[1], now[1]))
+    parts = frozenset(MESH_PARTS)
+    if old[2] == new[2]:
+        pairs = zip(old[0].split("."), new[0].split("."), strict=False)
+        parts = frozenset(name for name, (one, other) in zip(MESH_PARTS, pairs, strict=False) if one != other)
+    transform, data, slots, properties = (one != other for one, other in zip(before, now, strict=True))
+    return Edited(transform, data, slots, properties, parts)
 
 
 def _noted(obj: Object) -> list[str] | None:

@@ -31,10 +31,10 @@ from ..core.words import named
 from ..gltf import keep, names, scaling, verify
 from ..gltf import write as gltf_write
 from ..gltf.additions import WriteOptions, Written
-from ..gltf.document import SUFFIXES, Document
+from ..gltf.document import Document
 from ..system.collector import gc_paused
 from ..system.console import printed_on_success
-from ..system.files import checked, replace_together, scratch_folder
+from ..system.files import GLTF_SUFFIXES, checked, replace_together, scratch_folder
 from . import gltf_calls, gltf_instances, gltf_memory
 from .gltf_import import require_blenders_gltf
 from .usd_export import ExportResult, report_animation, report_values_left_out
@@ -348,10 +348,11 @@ def export_gltf(
     Raises InputError, OutputError and ValidationFailedError.
     """
     target = Path(bpy.path.abspath(str(file))).absolute()
-    if target.suffix.lower() not in SUFFIXES:
-        raise OutputError(f"'{target}' is no glTF file name; end it with one of {', '.join(SUFFIXES)}.")
+    if target.suffix.lower() not in GLTF_SUFFIXES:
+        raise OutputError(f"'{target}' is no glTF file name; end it with one of {', '.join(GLTF_SUFFIXES)}.")
     checked(target)
     require_blenders_gltf()
+    _refuse_endless(context)
     job = GltfExport(options, is_own=True, is_still=not native.get("export_animations"), proves=proves)
     made: list[gltf_calls.ExportExtension] = []
 
@@ -371,6 +372,19 @@ def export_gltf(
         _check_written(scratch)
         replace_together(folder, target, _files_of(target))
     return ExportResult(target, job.issues, job.counts)
+
+
+def _refuse_endless(context: Context) -> None:
+    """Raise OutputError where Blender's exporter would go round in instances until it fails."""
+    found = gltf_instances.endless(context.scene.objects)
+    if found is not None:
+        instancer, inside = found
+        collection: Any = instancer.instance_collection
+        raise OutputError(
+            f"Blender's glTF exporter would never end: '{instancer.name}' shows '{inside.name}' of the collection "
+            f"'{collection.name}', and itself again below that. Clear the parent of '{instancer.name}', or take "
+            f"'{inside.name}' out of the collection."
+        )
 
 
 @contextmanager

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import bpy
@@ -29,7 +30,7 @@ from ..gltf.document import Document
 from ..gltf.known import KnownDocument, document_of, part_lenses
 from ..system.collector import gc_paused
 from ..system.console import printed_on_success
-from . import blend_file, gltf_calls, gltf_memory
+from . import blend_file, gltf_calls, gltf_memory, gltf_source
 from .import_repair import with_data
 from .usd_import import undone_on_failure
 
@@ -43,10 +44,13 @@ class GltfImport:
 
 
 @gc_paused(ages=True)
-def import_gltf(file: str | Path, *, opens: bool = False) -> GltfImport:
+def import_gltf(
+    file: str | Path, *, opens: bool = False, native: Mapping[str, Any] = MappingProxyType({})
+) -> GltfImport:  # fmt: skip
     """Import a glTF file with its physics into the open scene. Raises InputError.
 
-    opens: an empty scene takes the place of the open one, once the file has been found usable.
+    opens: an empty scene takes the place of the open one, once the file has been found usable. native: options of
+    Blender's own importer.
     """
     path = Path(file).absolute()
     # Read first: Blender's importer may crash on what we refuse, and leaves half a scene behind.
@@ -72,7 +76,7 @@ def import_gltf(file: str | Path, *, opens: bool = False) -> GltfImport:
         with gltf_calls.called_by(gltf_calls.IMPORTER, make):
             try:
                 with printed_on_success():
-                    ended = bpy.ops.import_scene.gltf(filepath=str(path), import_pack_images=True)
+                    ended = bpy.ops.import_scene.gltf(**{"import_pack_images": True, **native, "filepath": str(path)})
             except RuntimeError as error:
                 reason = _last_line(error)
                 if "meshopt" in reason:
@@ -134,7 +138,12 @@ def put_physics(gltf: Any, scene: Scene) -> GltfImport | None:
                 "left of it in the extras is not used.", "Use the file as it was exported, or export it again.",
             ))  # fmt: skip
         return result if result.issues else None
-    imported = ImportedIDs(_objects(gltf, reading, meters), _materials(gltf, reading))
+    looks = _materials(gltf)
+    # A physics material is the one of the picture that has its name.
+    imported = ImportedIDs(
+        _objects(gltf, reading, meters),
+        {path: looks[prim.label] for path, prim in reading.model.materials.items() if prim.label in looks},
+    )  # fmt: skip
     for one in imported.objects.values() if bpy.app.version < (5, 0) else ():
         if "usdphys" in one.keys():
             # A custom property of this name is our properties.
@@ -146,7 +155,28 @@ def put_physics(gltf: Any, scene: Scene) -> GltfImport | None:
             "physics that its extras hold is left out.", "Export the file again.",
         ))  # fmt: skip
     if kept is not None:
-        return _put_kept(kept, scene, gltf, reading, imported, result, meters)
+        _put_kept(kept, scene, gltf, reading, imported, looks, result, meters)
+    else:
+        _put_read(scene, gltf, reading, imported, result, meters)
+    objects = _by_key(gltf, reading, imported)
+    gltf_source.remember(scene, Path(gltf.filename), gltf.import_settings, objects, meters)
+    return result
+
+
+def _by_key(gltf: Any, reading: gltf_read.GltfReading, imported: ImportedIDs) -> dict[str, Object]:
+    """The objects of an import by keys that another import of the file gives them, too."""
+    nodes = {str(index): getattr(vnode, "blender_object", None) for index, vnode in gltf.vnodes.items()}
+    keys: dict[Object, str] = {}
+    for key, obj in (*nodes.items(), *imported.objects.items()):
+        if isinstance(obj, Object) and _is_there(obj):
+            keys.setdefault(obj, key)
+    return {key: obj for obj, key in keys.items()}
+
+
+def _put_read(
+    scene: Scene, gltf: Any, reading: gltf_read.GltfReading, imported: ImportedIDs, result: GltfImport, meters: float
+) -> None:  # fmt: skip
+    """Put the physics of a file without a kept model on its objects."""
     named: set[str] = set()
     for extras in [prim.extras for prim in reading.model.prims.values()]:
         named.update(extras.get("trigger_nodes", ()), vehicles.named_by(extras))
@@ -169,7 +199,6 @@ def put_physics(gltf: Any, scene: Scene) -> GltfImport | None:
             obj = imported.objects.get(path)
             if obj is not None and obj.type == "EMPTY":
                 physics_collections.show_joint(obj, size)
-    return result
 
 
 def _decoded(gltf: Any, meters: float, index: int) -> Mesh | None:
@@ -192,16 +221,16 @@ def _write_copies(gltf: Any, reading: gltf_read.GltfReading, written: Written) -
 
 
 def _put_kept(
-    kept: keep.Kept, scene: Scene, gltf: Any, reading: gltf_read.GltfReading, found: ImportedIDs, result: GltfImport,
-    meters: float,
-) -> GltfImport:  # fmt: skip
-    """Put the model on the objects that was kept when the file was written."""
+    kept: keep.Kept, scene: Scene, gltf: Any, reading: gltf_read.GltfReading, found: ImportedIDs,
+    looks: Mapping[str, Any], result: GltfImport, meters: float,
+) -> None:  # fmt: skip
+    """Put the model on the objects that was kept when the file was written. looks: materials by name in the file."""
     by_index = {index: found.objects[path] for index, path in reading.paths.items() if path in found.objects}
     copies = {index: gltf.vnodes[index].blender_object for index in reading.copies}
     by_index |= {index: obj for index, obj in copies.items() if obj is not None}
     before = list(by_index)
     try:
-        written = gltf_memory.put_kept(kept, scene, by_index, meters, kept.model.source)
+        written = gltf_memory.put_kept(kept, scene, by_index, looks, meters, kept.model.source)
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RuntimeError) as error:
         raise InputError(
             f"The extras of '{Path(kept.model.source).name}' hold damaged data of USD Physics; remove these extras."
@@ -214,7 +243,6 @@ def _put_kept(
     result.issues.clear()
     result.counts = dict(written.counts)
     _report_missing(result, written.missing)
-    return result
 
 
 def _report_missing(result: GltfImport, missing: list[str]) -> None:
@@ -240,12 +268,14 @@ def _objects(gltf: Any, reading: gltf_read.GltfReading, meters: float) -> dict[s
     return objects
 
 
-def _materials(gltf: Any, reading: gltf_read.GltfReading) -> dict[str, Any]:
-    """The materials that Blender has imported under the names of physics materials, by the paths of these."""
-    made = {name for one in gltf.data.materials or () for name in getattr(one, "blender_material", {}).values()}
-    return {
-        path: bpy.data.materials[prim.label] for path, prim in reading.model.materials.items() if prim.label in made
-    }  # fmt: skip
+def _materials(gltf: Any) -> dict[str, Any]:
+    """The materials that Blender has imported, by their names in the file: here they may have numbers."""
+    made: dict[str, Any] = {}
+    for one in gltf.data.materials or ():
+        for name in getattr(one, "blender_material", {}).values():
+            if one.name and (material := bpy.data.materials.get(name)) is not None:
+                made.setdefault(one.name, material)
+    return made
 
 
 def _empty_on_bone(gltf: Any, vnode: Any, index: int, reading: gltf_read.GltfReading, meters: float) -> Any:

@@ -8,7 +8,7 @@ offset of the collection.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import bpy
@@ -117,27 +117,55 @@ def _add_missing(tree: Any, uuid: str, children: _Children) -> None:
         added |= {tree.nodes[each].blender_object for each in _brought(tree, [node.children[-1]])}
 
 
+def endless(objects: Iterable[Object]) -> tuple[Object, Object] | None:
+    """(instancer, object of its collection) through which Blender's exporter comes back to where it was, for ever.
+
+    It goes from the objects of a scene to their children, and from instancers to what they bring. None if that ends.
+    """
+    children: _Children = {obj: [] for obj in bpy.data.objects}
+    for obj in bpy.data.objects:
+        children.setdefault(obj.parent, []).append(obj)
+
+    def brought(obj: Object) -> list[Object]:
+        return [one for one in _collection_of(obj) if one.parent is None]
+
+    circle = next((found for obj in objects if obj.parent is None and (found := _circle(obj, children, brought))), [])
+    pairs = zip(circle, circle[1:] + circle[:1], strict=True)
+    return next((pair for pair in pairs if pair[1].parent is not pair[0]), None)
+
+
 def _is_endless(obj: Object, children: _Children) -> bool:
     """True where going from an object to its children, and to what instancers bring, comes back to one of them."""
-    path: set[Object] = set()
+    return bool(_circle(obj, children, _collection_of))
+
+
+def _collection_of(obj: Object) -> Iterable[Object]:
+    """The objects that an instancer of a collection brings; none of other objects."""
+    collection = obj.instance_collection if obj.instance_type == "COLLECTION" else None
+    return collection.all_objects if collection is not None else ()
+
+
+def _circle(obj: Object, children: _Children, brought: Callable[[Object], Iterable[Object]]) -> list[Object]:
+    """The objects through which the way down from an object comes back to itself, each below the one before.
+
+    brought: what an instancer brings. Empty if the way ends.
+    """
+    path: dict[Object, None] = {}
     done: set[Object] = set()
     waiting = [(obj, False)]
     while waiting:
         each, is_left = waiting.pop()
         if is_left:
-            path.discard(each)
+            del path[each]
             done.add(each)
-            continue
-        if each in path:
-            return True
-        if each in done:
-            continue
-        path.add(each)
-        waiting.append((each, True))
-        collection = each.instance_collection if each.instance_type == "COLLECTION" else None
-        brought = collection.all_objects if collection is not None else ()
-        waiting += [(below, False) for below in (*children[each], *brought)]
-    return False
+        elif each in path:
+            way = list(path)
+            return way[way.index(each) :]
+        elif each not in done:
+            path[each] = None
+            waiting.append((each, True))
+            waiting += [(below, False) for below in (*children[each], *brought(each))]
+    return []
 
 
 def _depth(obj: Object) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import bpy
@@ -81,20 +82,19 @@ def _recall(beside: keep.Beside, path: str, prim: Any) -> None:
 # --------------------------------------------------------------------------- import
 
 
-def put_kept(kept: keep.Kept, scene: Scene, by_index: dict[int, Any], meters: float, file: str) -> Written:
+def put_kept(
+    kept: keep.Kept, scene: Scene, by_index: dict[int, Any], looks: Mapping[str, Any], meters: float, file: str
+) -> Written:  # fmt: skip
     """Put a kept model on the objects of an import.
 
-    by_index: the objects by index of their node; those that are removed here are deleted from it. meters: length of a
-    Blender unit. file: path of the glTF file.
+    by_index: the objects by index of their node; those that are removed here are deleted from it. looks: the materials
+    by their names in the file. meters: length of a Blender unit. file: path of the glTF file.
     """
     beside, model = kept.beside, kept.model
     _remove_made(by_index, beside)
     objects = {path: by_index[index] for path, index in beside.nodes.items() if index in by_index}
     _join_faces(objects, beside.faces)
-    materials = {
-        path: bpy.data.materials[prim.label] for path, prim in model.materials.items()
-        if prim.label in bpy.data.materials
-    }  # fmt: skip
+    materials = {path: looks[prim.label] for path, prim in model.materials.items() if prim.label in looks}
     joints = model.joints
     if joints or beside.source:
         bpy.context.view_layer.update()

@@ -32,15 +32,20 @@ def digest_of(scene: Scene) -> str | None:
     return None if noted is None else str(noted["digest"])
 
 
+def options_of(scene: Scene) -> RobotOptions:
+    """The options with which the robot of a scene was imported. The scene has a digest."""
+    noted = _noted(scene.usdphys.source)
+    assert noted is not None
+    values = noted["options"]
+    packages = {name: Path(folder) for name, folder in values.pop("packages").items()}
+    return RobotOptions(packages, **values)
+
+
 @contextmanager
 def as_stage(scene: Scene) -> Iterator[Path]:
     """The robot as a USD file that is gone afterwards, made as the import made it. The scene has a digest."""
     memory: Any = scene.usdphys.source
-    noted = _noted(memory)
-    assert noted is not None
-    values = noted["options"]
-    packages = {name: Path(folder) for name, folder in values.pop("packages").items()}
-    with robot_as_stage(Path(memory.filepath), RobotOptions(packages, **values)) as (file, _, _):
+    with robot_as_stage(Path(memory.filepath), options_of(scene)) as (file, _, _):
         yield file
 
 

@@ -224,15 +224,25 @@ def lost_source(scene: Scene, source: Path, memory: Any, files: str | None = Non
     """
     if not memory.units:
         return "it was imported by an older version"
-    if memory.others:
-        return f"'{Path(memory.others.splitlines()[0]).name}' was imported into the scene, too"
     if memory.prim_path:
         return f"only '{memory.prim_path}' of the source was imported"
+    earlier = Path(memory.others.splitlines()[0]).name if memory.others else ""
+    return lost_file(scene, source, memory.files if files is None else files, float(memory.meters or 1.0), earlier)
+
+
+def lost_file(scene: Scene, source: Path, files: str, meters: float, earlier: str) -> str:
+    """Why a scene cannot be held against the file that it was imported from.
+
+    files: that must be as they were, see `system.files.note_of`. meters: length of a Blender unit at the import.
+    earlier: name of another file whose objects are in the scene, too; else empty.
+    """
+    if earlier:
+        return f"'{earlier}' was imported into the scene, too"
     if not source.is_file():
         return f"'{source.name}', from which the scene was imported, is gone"
-    if changed := first_changed(memory.files if files is None else files, source.parent):
+    if changed := first_changed(files, source.parent):
         return f"'{changed}', from which the scene was imported, has changed since"
-    if abs(float(memory.meters) / (float(scene.unit_settings.scale_length) or 1.0) - 1.0) > 1e-6:
+    if abs(meters / (float(scene.unit_settings.scale_length) or 1.0) - 1.0) > 1e-6:
         return "the unit scale of the scene was changed since the import"
     return ""
 

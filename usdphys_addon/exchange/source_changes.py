@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-import bpy
 import numpy as np
 from bpy.types import Context, Scene
 
-from ..bridge import import_notes, source_report
+from ..bridge import source_report
 from ..bridge.environment import require_usd
 from ..bridge.source_report import Key, Kind, Report, SourceChange
 from ..core import difference, frames, paths, schema, summary, units
@@ -24,17 +24,55 @@ from ..core.schemas import usd_geom, usd_physics
 from ..core.value_types import with_elements
 from ..core.words import joined, number_text, phrase
 from ..system.collector import gc_paused
-from . import robot_source, scene_export, source_export
+from . import gltf_comparison, gltf_source, robot_source, scene_export, source_export
 from .blend_file import is_robot
 
 if TYPE_CHECKING:
+    from ..bridge.identity.names import SourcePaths
+    from ..bridge.import_notes import Edited
+    from ..bridge.placements import Placement
     from ..core.difference import Difference, PrimEdit
+    from ..core.model import PhysicsModel
     from ..core.schema import Attribute
-    from .source_export import Comparison
+    from ..usd.scene_edits import SceneEdits
+    from .edited_geometry import Chosen
 
 _FRAME_FIELDS = ("local_pos", "local_rot")
 #: Degrees, and shares of a scale, below which nothing is said of a turn or a scale.
 _LEAST_TURN, _LEAST_SCALE = 1e-3, 1e-5
+
+
+class Compared(Protocol):
+    """A scene beside its source, of whatever format.
+
+    old, new: the physics of the source and of the scene, both by the paths of the source. placements: shown objects by
+    these paths. living: paths of the imported things that are still objects. edited: which aspects of the shown ones
+    differ. parts: paths of objects by those of their colliders that are prims of their own.
+    """
+
+    scene: Any
+    sources: SourcePaths
+    old: PhysicsModel
+    new: PhysicsModel
+    placements: dict[str, Placement]
+    living: set[str]
+    edited: dict[str, Edited]
+    parts: dict[str, str]
+
+    def physics_edits(self) -> Difference:
+        """The edits of the physics."""
+
+    def placed_edits(self) -> tuple[SceneEdits, Chosen]:
+        """(edits of places and names, new and changed objects)."""
+
+    def local_before(self, path: str) -> frames.Matrix:
+        """The matrix (4, 4) below its parent that an object had, in the numbers of `placed_edits`."""
+
+    def edited_materials(self) -> dict[str, str]:
+        """Paths of the imported materials whose look was edited, by name."""
+
+    def items_of(self, scene: Scene) -> dict[str, Any]:
+        """Physics scenes and collision groups of a scene by their paths."""
 
 
 def compare(context: Context) -> Report:
@@ -42,22 +80,25 @@ def compare(context: Context) -> Report:
 
     Raises InputError where there is no source that it was imported from.
     """
-    scene: Any = context.scene
-    if not is_robot(scene):
-        return source_report.keep(scene.name, changes_of(comparison_of(context)))
-    _require_source(scene)
-    with robot_source.as_stage(scene) as stage_file, gc_paused():
-        return source_report.keep(scene.name, changes_of(source_export.compared(context, stage_file)))
+    with comparison_of(context) as comparison:
+        found = changes_of(comparison)
+    return kept(context, found)
+
+
+def kept(context: Context, found: tuple[SourceChange, ...]) -> Report:
+    """Keep what was found. What the comparison itself has done to the scene is no edit."""
+    context.view_layer.update()
+    return source_report.keep(context.scene.name, found)
 
 
 def obstacle(scene: Scene) -> str:
     """Why a scene cannot be compared with a source, as a sentence; empty where it can."""
-    memory: Any = scene.usdphys.source
-    if not memory.filepath:
+    file = source_report.file_of(scene)
+    if not file:
         return phrase("This scene was not imported from a file, so there is no source to compare it with.")
     source = source_export.source_of(scene)
-    if source is None and not is_robot(scene):
-        name = Path(memory.filepath).name
+    if source is None and not is_robot(scene) and gltf_source.file_of(scene) is None:
+        name = Path(file).name
         return phrase("Files like '{name}', from which this scene was imported, are not compared with it.", name=name)
     if lost := _lost(scene, source):
         return phrase("The scene cannot be compared with its source: {reason}.", reason=lost)
@@ -65,36 +106,40 @@ def obstacle(scene: Scene) -> str:
 
 
 def _lost(scene: Scene, source: Path | None) -> str:
-    """Why there is no source as it was imported. source: a USD file; None for a robot."""
+    """Why there is no source as it was imported. source: a USD file; None for a robot and for glTF."""
     memory: Any = scene.usdphys.source
     if source is not None:
         return scene_export.lost_source(scene, source, memory)
+    if (file := gltf_source.file_of(scene)) is not None:
+        known = gltf_source.noted(scene)
+        return scene_export.lost_file(scene, file, known.files, known.meters, known.earlier)
     digest = robot_source.digest_of(scene)
     if digest is None:
         return phrase("it was imported by an older version")
     return scene_export.lost_source(scene, Path(memory.filepath), memory, digest)
 
 
-def comparison_of(context: Context) -> Comparison:
-    """The open scene beside its USD source. Raises InputError where there is none that it was imported from."""
-    scene: Any = context.scene
-    if is_robot(scene):
-        raise InputError(phrase("Edits of a robot's file are not taken back; import the file again."))
-    _require_source(scene)
-    source = source_export.source_of(scene)
-    assert source is not None  # as `obstacle` says
-    with gc_paused():
-        return source_export.compared(context, source)
-
-
-def _require_source(scene: Scene) -> None:
-    """Raise InputError where there is nothing to compare a scene with."""
+@contextmanager
+def comparison_of(context: Context) -> Iterator[Compared]:
+    """The open scene beside its source. Raises InputError where there is none that it was imported from."""
     require_usd()
+    scene: Any = context.scene
     if text := obstacle(scene):
         raise InputError(text)
+    with ExitStack() as blocks:
+        if gltf_source.file_of(scene) is not None:
+            yield blocks.enter_context(gltf_comparison.comparison_of(context))
+            return
+        source = source_export.source_of(scene)
+        if is_robot(scene):
+            source = blocks.enter_context(robot_source.as_stage(scene))
+        assert source is not None  # as `obstacle` says
+        with gc_paused():
+            comparison = source_export.compared(context, source)
+        yield comparison
 
 
-def changes_of(comparison: Comparison) -> tuple[SourceChange, ...]:
+def changes_of(comparison: Compared) -> tuple[SourceChange, ...]:
     """The edits of a scene, those of one prim beside each other."""
     found = list(_Finder(comparison).changes())
     order = comparison.old.order
@@ -104,18 +149,15 @@ def changes_of(comparison: Comparison) -> tuple[SourceChange, ...]:
 class _Finder:
     """Finds the edits of one scene."""
 
-    def __init__(self, comparison: Comparison) -> None:
+    def __init__(self, comparison: Compared) -> None:
         self.comparison = comparison
         self.edits: Difference = comparison.physics_edits()
         self.places, self.chosen = comparison.placed_edits()
         self.labels = {path: name for name, path in comparison.sources.objects.items()}
         self.labels |= {path: name for name, path in comparison.sources.materials.items()}
-        physics = comparison.scene.usdphys
-        self.labels |= {
-            item.prim.path: item.name for item in (*physics.physics_scenes, *physics.collision_groups)
-        }  # fmt: skip
+        self.labels |= {path: item.name for path, item in comparison.items_of(comparison.scene).items()}
         self.labels |= {path: placement.obj.name for path, placement in comparison.placements.items()}
-        self.labels.pop("", None)
+        self.labels |= {path: self.labels[owner] for path, owner in comparison.parts.items() if owner in self.labels}
 
     def label(self, path: str) -> str:
         """Name in Blender of what a prim is, or is a part of; else the name of the prim."""
@@ -150,10 +192,8 @@ class _Finder:
         for path in self.places.transforms.keys() - new - reparented:
             yield self.change("place", path, "'{name}' is {change}", change=self._way(path))
         yield from self._of_objects(new)
-        for material in bpy.data.materials:
-            path = self.comparison.sources.materials.get(material.name, "")
-            if path and import_notes.edited_inputs(material) != frozenset():
-                yield self.change("look", path, "The look of the material '{name}' is edited")
+        for path in self.comparison.edited_materials().values():
+            yield self.change("look", path, "The look of the material '{name}' is edited")
 
     def _made_for_robots(self) -> set[str]:
         """The physics scene that a robot's file cannot hold, unless it has a gravity of its own."""
@@ -258,7 +298,8 @@ class _Finder:
         if isinstance(known, bool):
             return phrase("on") if known else phrase("off")
         parts = known if isinstance(known, list) else [known]
-        text = ", ".join(number_text(part, 6) if isinstance(part, float) else str(part) for part in parts)
+        # No minus before a zero.
+        text = ", ".join(number_text(part + 0.0, 6) if isinstance(part, float) else str(part) for part in parts)
         unit = units.unit_name(attribute.dimension_for(instance, mode)) if attribute.value.base == "float" else ""
         return f"{text}{'' if unit.startswith('°') else ' '}{unit}" if unit else text
 
@@ -266,14 +307,7 @@ class _Finder:
 
     def _way(self, path: str) -> str:
         """How an object was moved, turned and scaled, in words."""
-        from pxr import Usd, UsdGeom
-
-        from ..usd import read as usd_read
-
-        prim = self.comparison.stage.GetPrimAtPath(path)
-        before = np.eye(4)
-        if prim.IsA(UsdGeom.Xformable):
-            before = np.array(usd_read.local_transform(UsdGeom.XformCache(Usd.TimeCode.Default()), prim)[0]).T
+        before = self.comparison.local_before(path)
         after = self.comparison.placements[path].matrix.astype(float)
         try:
             old = after @ np.linalg.solve(np.asarray(self.places.transforms[path], float), before)

@@ -298,20 +298,20 @@ def compared(context: Context, source: Path) -> Comparison:
         if obj.mode == "EDIT":
             obj.update_from_editmode()
     context.view_layer.update()
-    made = Comparison(context, stage, variants)
+    made = Comparison(context, source, stage, variants)
     made.new.animated = curves.in_time_codes(curves.sampled(context, made.reading.animated), scene, made.old.time_codes)
     difference.take_animated(made.old, made.new)
     return made
 
 
 class Comparison:
-    """A scene beside its source. old, new: their physics, both by the paths of the source."""
+    """A scene beside its source, a USD file. old, new: their physics, both by the paths of the source."""
 
-    def __init__(self, context: Context, stage: Usd.Stage, variants: list[Any]) -> None:
+    def __init__(self, context: Context, source: Path, stage: Usd.Stage, variants: list[Any]) -> None:
         from ..usd import opinions as usd_opinions
         from ..usd import read as usd_read
 
-        self.context, self.stage, self.variants = context, stage, variants
+        self.context, self.source, self.stage, self.variants = context, source, stage, variants
         scene: Any = context.scene
         self.scene = scene
         self.issues: list[Issue] = []
@@ -328,6 +328,7 @@ class Comparison:
         }
         self.by_name = {placement.obj.name: placement for placement in self.placements.values()}
         self.living = set(self.sources.objects.values())
+        self.parts: dict[str, str] = {}
         self.hidden = self.living - self.placements.keys()
         imported = [placement for path, placement in self.placements.items() if path in self.living]
         edits = import_notes.edits_of((placement.obj for placement in imported), self.sources.materials)
@@ -573,9 +574,7 @@ class Comparison:
 
     def _add_transform(self, edits: SceneEdits, path: str, placement: Placement) -> None:
         """Add the transform of an imported object if it is another than the prim's."""
-        from pxr import Usd, UsdGeom
-
-        from ..usd import read as usd_read
+        from pxr import UsdGeom
 
         usd_prim = self.stage.GetPrimAtPath(path)
         prim = self.new.prims.get(path)
@@ -584,10 +583,7 @@ class Comparison:
         takes_place = usd_prim and (usd_prim.IsA(UsdGeom.Xformable) or usd_prim.GetTypeName() in ("", "Scope"))
         if not takes_place and not (usd_prim and self._gets_a_place(path)):
             return
-        local = self._local(placement, path)
-        before = np.array(usd_read.local_transform(UsdGeom.XformCache(Usd.TimeCode.Default()), usd_prim)[0]).T
-        if not usd_prim.IsA(UsdGeom.Xformable):
-            before = np.eye(4)
+        local, before = self._local(placement, path), self.local_before(path)
         if np.abs(local - before).max() <= _NOISE * max(1.0, float(np.abs(before).max())):
             return
         edits.transforms[path] = local
@@ -604,6 +600,18 @@ class Comparison:
                 f"'{placement.obj.name}' is animated in Blender; its place at the current frame was written.",
                 "Export as Blender composes it, with the animation, to write time samples.",
             ))  # fmt: skip
+
+    def local_before(self, path: str) -> frames.Matrix:
+        """Local matrix (4, 4) of a prim of the source, in its numbers; the identity for one without a place."""
+        from pxr import Usd, UsdGeom
+
+        from ..usd import read as usd_read
+
+        prim = self.stage.GetPrimAtPath(path)
+        if not prim.IsA(UsdGeom.Xformable):
+            return np.eye(4)
+        local, _ = usd_read.local_transform(UsdGeom.XformCache(Usd.TimeCode.Default()), prim)
+        return np.array(local, float).T
 
     def _local(self, placement: Placement, path: str) -> frames.Matrix:
         """Local matrix (4, 4) of the prim of an object, in the numbers of the source."""
@@ -693,13 +701,24 @@ class Comparison:
 
     # ------------------------------------------------------------------ geometry and materials
 
+    def edited_materials(self) -> dict[str, str]:
+        """Paths of the imported materials whose look was edited, by name."""
+        known = self.sources.materials
+        imported = [material for material in bpy.data.materials if known.get(material.name)]
+        return {
+            material.name: known[material.name] for material in imported
+            if import_notes.edited_inputs(material) != frozenset()
+        }  # fmt: skip
+
+    def items_of(self, scene: Scene) -> dict[str, Any]:
+        """Physics scenes and collision groups of a scene by the prims that they were imported from."""
+        physics: Any = scene.usdphys
+        return {item.prim.path: item for item in (*physics.physics_scenes, *physics.collision_groups) if item.prim.path}
+
     def _chosen(self) -> Chosen:
         """The objects whose geometry or materials Blender has to write."""
         chosen = Chosen()
-        edited_materials = {
-            material.name for material in bpy.data.materials
-            if material.name in self.sources.materials and import_notes.edited_inputs(material) != frozenset()
-        }  # fmt: skip
+        edited_materials = self.edited_materials().keys()
         for path, placement in self.placements.items():
             obj = placement.obj
             edited = self.edited.get(path)

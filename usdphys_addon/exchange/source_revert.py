@@ -9,21 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
-from bpy.types import ID, Context, Material, Object, PropertyGroup, Scene
+from bpy.types import Context, PropertyGroup
 
 from ..bridge import import_notes
 from ..bridge.identity import remembered
+from ..bridge.identity.names import copied_name, prim_name
 from ..bridge.property_values import copy_property
 from ..bridge.source_report import Key, SourceChange
 from ..core import paths, schema
 from ..core.errors import InputError
 from ..core.schemas import usd_geom, usd_physics
 from ..core.words import phrase
-from . import source_changes, source_export, usd_import
+from . import robot_source, source_changes, urdf_import, usd_import
+from .blend_file import is_robot
+from .fresh_import import Fresh, imported_anew
+from .gltf_comparison import GltfComparison
+from .source_changes import Compared
 from .source_export import Comparison
 
 #: Groups of an object, by the schema that they hold.
@@ -50,26 +54,26 @@ def revert(context: Context, wanted: Iterable[Key]) -> list[SourceChange]:
     Raises InputError where the scene cannot be compared with its source, and where it has no such edit; nothing is
     changed then.
     """
-    comparison = source_changes.comparison_of(context)
-    known = {change.key: change for change in source_changes.changes_of(comparison)}
     keys = list(dict.fromkeys(wanted))
-    for key in keys:
-        if key not in known:
-            raise InputError(phrase("'{path}' has no such edit any more; compare again.", path=key.path))
-    left = {change.key: change for change in _left_after(context, comparison, keys)}
+    with source_changes.comparison_of(context) as comparison:
+        known = {change.key for change in source_changes.changes_of(comparison)}
+        for key in keys:
+            if key not in known:
+                raise InputError(phrase("'{path}' has no such edit any more; compare again.", path=key.path))
+        _take_back(context, comparison, keys)
+    left = {change.key: change for change in source_changes.compare(context).changes}
     return [left[key] for key in keys if key in left]
 
 
-def _left_after(context: Context, comparison: Comparison, keys: list[Key]) -> tuple[SourceChange, ...]:
-    """Take these edits of a comparison back. Returns all edits that are left."""
+def _take_back(context: Context, comparison: Compared, keys: list[Key]) -> None:
+    """Take these edits of a comparison back."""
     # Names and parents last: the comparison finds things by the names that they have now.
     order: dict[str, int] = {"deleted": 0, "look": 1, "slots": 3, "place": 4, "new": 5, "path": 6}
-    with _fresh_import(context) as fresh:
+    with _fresh_import(context, comparison) as fresh:
         work = _Reverter(comparison, fresh)
         for key in sorted(keys, key=lambda key: (order.get(key.kind, 2), key.path)):
             work.revert(key)
     context.view_layer.update()
-    return source_changes.compare(context).changes
 
 
 def revert_all(context: Context) -> tuple[int, list[SourceChange]]:
@@ -77,75 +81,44 @@ def revert_all(context: Context) -> tuple[int, list[SourceChange]]:
 
     An edit can hide or hold others, such as the type of a joint its frames: what shows up then is taken back, too.
     """
-    left = source_changes.compare(context).changes
-    number = len(left)
-    for _ in range(_PASSES):
-        if left:
-            left = _left_after(context, source_changes.comparison_of(context), [change.key for change in left])
+    number = 0
+    for count in range(_PASSES + 1):
+        with source_changes.comparison_of(context) as comparison:
+            left = source_changes.changes_of(comparison)
+            number = number or len(left)
+            if not left or count == _PASSES:
+                break
+            _take_back(context, comparison, [change.key for change in left])
+    source_changes.kept(context, left)
     return number, list(left)
 
 
 # --------------------------------------------------------------------------- the source, imported anew
 
 
-@dataclass(slots=True)
-class _Fresh:
-    """A new import of the source. objects, materials, items: by prim path. kept: what the open scene has taken."""
-
-    scene: Scene
-    objects: dict[str, Object] = field(default_factory=dict)
-    materials: dict[str, Material] = field(default_factory=dict)
-    items: dict[str, Any] = field(default_factory=dict)
-    kept: list[ID] = field(default_factory=list)
-
-
 @contextmanager
-def _fresh_import(context: Context) -> Iterator[_Fresh]:
-    """The source in a scene of its own, which is gone afterwards, with all that nobody has taken."""
-    shown: Any = context.scene
-    memory = shown.usdphys.source
-    source = source_export.source_of(shown)
-    assert source is not None
-    kinds = [item.identifier for item in bpy.data.bl_rna.properties if item.type == "COLLECTION"]
-    before = {item.session_uid for kind in kinds for item in getattr(bpy.data, kind)}
-    made: Any = bpy.data.scenes.new("Source")
-    made.unit_settings.scale_length = float(memory.meters)
-    # Without a screen, the context may name none.
-    window: Any = context.window or next(iter(context.window_manager.windows))
-    fresh = _Fresh(made)
-    try:
-        window.scene = made
-        usd_import.import_usd(context, source, usd_import.ImportOptions(variants=tuple(memory.variants.splitlines())))
-        fresh.objects = {remembered.path_of(obj): obj for obj in made.objects}
-        used = [item for item in bpy.data.materials if item.session_uid not in before]
-        fresh.materials = {remembered.path_of(item): item for item in used}
-        fresh.items = _items(made)
-        window.scene = shown
+def _fresh_import(context: Context, comparison: Compared) -> Iterator[Fresh]:
+    """The source of a scene in a scene of its own, with the variants and options with which it was imported."""
+    if isinstance(comparison, GltfComparison):
+        yield comparison.fresh
+        return
+    scene: Any = context.scene
+    memory = scene.usdphys.source
+    before = {item.session_uid for item in bpy.data.materials}
+
+    def run(fresh: Fresh) -> None:
+        if isinstance(comparison, Comparison) and not is_robot(scene):
+            options = usd_import.ImportOptions(variants=tuple(memory.variants.splitlines()))
+            usd_import.import_usd(context, comparison.source, options)
+        else:
+            urdf_import.import_urdf(context, memory.filepath, robot_source.options_of(scene))
+        fresh.objects = {remembered.path_of(obj): obj for obj in fresh.scene.objects}
+        new = [item for item in bpy.data.materials if item.session_uid not in before]
+        fresh.materials = {remembered.path_of(item): item for item in new}
+        fresh.items = comparison.items_of(fresh.scene)
+
+    with imported_anew(context, float(memory.meters), run) as fresh:
         yield fresh
-    finally:
-        window.scene = shown
-        _drop(fresh, before, kinds)
-
-
-def _items(scene: Any) -> dict[str, Any]:
-    """Physics scenes and collision groups by the prim that they were imported from."""
-    physics = scene.usdphys
-    return {item.prim.path: item for item in (*physics.physics_scenes, *physics.collision_groups) if item.prim.path}
-
-
-def _drop(fresh: _Fresh, before: set[int], kinds: list[str]) -> None:
-    """Remove the scene, its objects, and what else is new and used by nobody."""
-    kept = {item.session_uid for item in fresh.kept}
-    objects = [obj for obj in bpy.data.objects if obj.session_uid not in before | kept]
-    bpy.data.batch_remove([*objects, fresh.scene])
-    while True:
-        idle = [
-            item for kind in kinds for item in getattr(bpy.data, kind)
-            if item.session_uid not in before | kept and item.users - item.use_fake_user <= 0
-        ]  # fmt: skip
-        if not idle:
-            return
-        bpy.data.batch_remove(idle)
 
 
 # --------------------------------------------------------------------------- taking back
@@ -154,12 +127,12 @@ def _drop(fresh: _Fresh, before: set[int], kinds: list[str]) -> None:
 class _Reverter:
     """Gives things of the open scene what the fresh import has in their place."""
 
-    def __init__(self, comparison: Comparison, fresh: _Fresh) -> None:
+    def __init__(self, comparison: Compared, fresh: Fresh) -> None:
         self.comparison, self.fresh = comparison, fresh
         scene = self.scene = comparison.scene
         self.objects = {path: scene.objects[name] for name, path in comparison.sources.objects.items()}
         self.materials = {path: bpy.data.materials[name] for name, path in comparison.sources.materials.items()}
-        self.items = _items(scene)
+        self.items = comparison.items_of(scene)
         # What the fresh import refers to is what the scene has, where it has it.
         pairs: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
             (fresh.objects, self.objects), (fresh.materials, self.materials)
@@ -190,6 +163,9 @@ class _Reverter:
                 if part not in ("rna_type", "prim"):
                     copy_property(self.fresh.objects[key.path].usdphys, mine, part)
             return
+        if key.path in self.fresh.materials and key.path not in self.materials:
+            self.keep_material(self.fresh.materials[key.path])
+            return
         for path, obj in self.fresh.objects.items():
             if not paths.is_at_or_below(path, key.path) or path in self.objects:
                 continue
@@ -215,8 +191,10 @@ class _Reverter:
                     setattr(joint, side, body)
 
     def keep(self, item: Any, path: str) -> None:
-        """Let the open scene have something of the fresh import, under the name of its prim."""
-        item.name = paths.name_of(path)
+        """Let the open scene have something of the fresh import, under the name that it has in the source."""
+        leaf = paths.name_of(path)
+        # Names of Blender may hold what those of prims cannot, and have a number while another thing has the name.
+        item.name = next((name for name in (item.name, copied_name(item.name)) if prim_name(name) == leaf), leaf)
         item.usdphys.prim.id_name = item.name
         self.fresh.kept.append(item)
 
@@ -243,7 +221,7 @@ class _Reverter:
             return
         owner = self.objects.get(paths.parent_of(key.path)) or self.scene.objects[prim.label]
         if prim.get(usd_physics.Joint) is not None:
-            path = remembered.path_of(owner)
+            path = self.comparison.sources.objects.get(owner.name, "")
             if path in self.fresh.objects:
                 copy_property(self.fresh.objects[path].usdphys, owner.usdphys, "joint")
             else:

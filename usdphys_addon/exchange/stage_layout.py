@@ -189,6 +189,8 @@ def _is_nothing(attribute: Any) -> bool:
         return False
     # The import converts units and up axis and the export converts back, with 32-bit noise; angles are degrees.
     noise = 1e-4 if "rotate" in attribute.name else 2e-6
+    if attribute.name == "xformOp:transform":
+        return bool(np.abs(np.array(value) - np.eye(4)).max() < noise)
     if attribute.name == "xformOp:orient":
         return all(abs(part) < noise for part in value.GetImaginary())
     neutral = 1.0 if attribute.name == "xformOp:scale" else 0.0

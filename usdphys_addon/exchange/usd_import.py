@@ -33,7 +33,16 @@ from ..system.collector import gc_paused
 from ..system.console import note, warn
 from ..system.files import note_of
 from ..worker.thread import Background, shorten_walks
-from . import blend_file, curve_prims, import_materials, import_repair, kept_layers, packed_source, tet_prims
+from . import (
+    blend_file,
+    curve_prims,
+    gltf_source,
+    import_materials,
+    import_repair,
+    kept_layers,
+    packed_source,
+    tet_prims,
+)
 from .attaching import attach
 from .hook_calls import handled_by
 
@@ -298,6 +307,7 @@ class _Landing:
         memory.default_prim = usd_read.default_prim_name(stage)
         memory.objects, memory.meters = "\n".join(found.objects), repr(self.scene_meters)
         packed_source.drop(scene)
+        gltf_source.forget(scene)
         if self.options.pack:
             result.issues += [
                 Issue("SourceNotPacked", "warning", "", "", f"'{file}' is left out: it lies on another drive.",

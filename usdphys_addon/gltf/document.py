@@ -26,7 +26,6 @@ from ..core.model import Mesh
 from ..system.files import regular, replacing
 from . import axes
 
-SUFFIXES = (".gltf", ".glb")
 _GLB, _JSON, _BIN = b"glTF", 0x4E4F534A, 0x004E4942
 #: Bytes of a file or a buffer that are read.
 MOST_BYTES = 1 << 31

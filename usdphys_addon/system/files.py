@@ -19,6 +19,7 @@ from ..core import clock
 from ..core.errors import InputError, OutputError
 
 USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
+GLTF_SUFFIXES = (".gltf", ".glb")
 SDF_SUFFIXES = (".sdf", ".world")
 #: Of files that describe a robot and nothing of the world that it is in.
 ROBOT_SUFFIXES = (".urdf", ".xacro", *SDF_SUFFIXES)

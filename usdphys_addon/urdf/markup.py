@@ -17,6 +17,8 @@ _LARGEST = 128 * 2**20
 #: Deeper elements are refused: no robot has them, and what walks the tree calls itself.
 _DEEPEST = 200
 _DECLARED = re.compile(r"""^\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
+#: A declaration that is not at the start.
+_LATE_DECLARATION = re.compile(rb"\s+(<\?xml\b[^>]*\?>)")
 #: To the bracket that closes a tag; what is in quotes can hold one, too.
 _TAG = re.compile(rb"""(?:[^>"']+|"[^"]*"|'[^']*')*+>""")
 #: How characters stand in the value of an attribute; what codes them begins with the first.
@@ -100,8 +102,10 @@ class _TreeMaker:
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._text
         parser.StartDoctypeDeclHandler = self._doctype
+        # Readers of robots take blank lines above the declaration, which XML does not allow. Offsets stay.
+        late = _LATE_DECLARATION.match(self.data)
         try:
-            parser.Parse(self.data, True)
+            parser.Parse(self.data.replace(late[1], b" " * len(late[1]), 1) if late else self.data, True)
         except expat.ExpatError as error:
             reason = expat.ErrorString(error.code)
             raise InputError(f"'{name}' is not XML that can be read (line {error.lineno}: {reason}).") from error

@@ -101,18 +101,19 @@ class Editor:
 
     # ------------------------------------------------------------------ whole prims
 
-    def remove(self, path: str) -> None:
+    def remove(self, path: str, place: str = "") -> None:
+        """Remove a prim of the source. place: its path in the layer, where it has moved there."""
         usd_prim = self.stage.GetPrimAtPath(path)
         if not usd_prim:
             self.missing.append(path)
             return
         stack = usd_prim.GetPrimStack()
         if len(stack) == 1 and self.is_own(stack[0], path):
-            spec = self.layer.GetPrimAtPath(path)
+            spec = self.layer.GetPrimAtPath(place or path)
             siblings = spec.nameParent.nameChildren if spec.nameParent else self.layer.rootPrims
             del siblings[spec.name]
         else:
-            self.spec(path).active = False
+            self.spec(place or path).active = False
 
     def add(self, prim: Prim) -> None:
         usd_prim = self.stage.GetPrimAtPath(prim.path)

@@ -129,7 +129,7 @@ def apply_last(editor: Editor, edits: SceneEdits) -> None:
         if any(paths.is_below(old, path) for old in referenced):
             editor.spec(path).active = False  # its prims are what the new ones refer to
         elif _loses_moved(edits, path):
-            editor.remove(path)
+            editor.remove(path, paths.followed(path, {old: new for old, new in done.items() if old not in referenced}))
 
 
 def _loses_moved(edits: SceneEdits, path: str) -> bool:
