@@ -7,6 +7,7 @@ import bpy
 from bpy.types import Context, UILayout
 
 from ..usdphys_addon.bridge import source_report
+from ..usdphys_addon.bridge.identity.remembered import source_name
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.system.files import ROBOT_SUFFIXES, USD_SUFFIXES
@@ -26,9 +27,9 @@ class USDPHYS_PT_source_changes(Sidebar, bpy.types.Panel):
 
     def draw(self, context: Context) -> None:
         layout, scene = self.layout, context.scene
-        source = bpy.path.basename(scene.usdphys.source.filepath)
-        is_robot = source.lower().endswith(ROBOT_SUFFIXES)
-        if not is_robot and not source.lower().endswith(USD_SUFFIXES):
+        source, file = source_name(scene), scene.usdphys.source.filepath.lower()
+        is_robot = file.endswith(ROBOT_SUFFIXES)
+        if not is_robot and not file.endswith(USD_SUFFIXES):
             text = phrase("Imported from {file}, with which no scene is compared", file=source)
             draw_text(layout, text if source else "Not imported from a USD file: nothing to compare with", "INFO")
             return
