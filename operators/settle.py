@@ -42,7 +42,7 @@ class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
         description="Keep the settled objects as rigid bodies. Off: restore the physics that they had before",
     )
 
-    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE, needs.ONE_OBJECT)
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE, needs.AT_REST, needs.ONE_OBJECT)
 
     def draw(self, _context: bpy.types.Context) -> None:
         layout = draw_rows(self, "seconds", "copies")

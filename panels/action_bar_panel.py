@@ -92,7 +92,10 @@ class Steps:
         self.scenes: dict[int, bool] = {}
 
     def of(self, scene: bpy.types.Scene) -> list[tuple[str, bool]]:
-        """(text, whether it is done) of each step; empty for a scene that began with physics, and when all are done."""
+        """(text, whether it is done) of each step; empty for a scene that began with physics, and when all are done.
+
+        A scene with another floor than *Ground* needs none: its steps end with the first play, too.
+        """
         if scene.session_uid not in self.scenes:
             if not is_new(scene):
                 return []
@@ -101,12 +104,14 @@ class Steps:
             self.scenes[scene.session_uid] = True
         few = list(islice(scene.objects, _FEW + 1))
         roles = {selected.role_of(obj) for obj in few}
-        steps = [
-            ("Press Ground", selected.STATIC in roles),
-            ("Select objects, press Dynamic", selected.DYNAMIC in roles),
-            ("Press Play", self.scenes[scene.session_uid]),
+        is_moved, is_played = selected.DYNAMIC in roles, self.scenes[scene.session_uid]
+        if len(few) > _FEW or (selected.STATIC in roles and is_moved and is_played):
+            return []
+        return [
+            ("Press Ground", any(obj.usdphys.is_ground for obj in few)),
+            ("Select objects, press Dynamic", is_moved),
+            ("Press Play", is_played),
         ]
-        return [] if len(few) > _FEW or all(is_done for _, is_done in steps) else steps
 
 
 SELECT_KINDS = (

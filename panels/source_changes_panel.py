@@ -7,6 +7,7 @@ import bpy
 from bpy.types import Context, UILayout
 
 from ..usdphys_addon.bridge import source_report
+from ..usdphys_addon.bridge.identity.remembered import source_file, source_name
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.system.files import GLTF_SUFFIXES, ROBOT_SUFFIXES, USD_SUFFIXES
@@ -26,8 +27,8 @@ class USDPHYS_PT_source_changes(Sidebar, bpy.types.Panel):
 
     def draw(self, context: Context) -> None:
         layout, scene = self.layout, context.scene
-        source = bpy.path.basename(source_report.file_of(scene))
-        if not source.lower().endswith((*USD_SUFFIXES, *ROBOT_SUFFIXES, *GLTF_SUFFIXES)):
+        source = source_name(scene)
+        if not source_file(scene).lower().endswith((*USD_SUFFIXES, *ROBOT_SUFFIXES, *GLTF_SUFFIXES)):
             text = phrase("Imported from {file}, with which no scene is compared", file=source)
             draw_text(
                 layout, text if source else "Not imported from a file with physics: nothing to compare with", "INFO"

@@ -7,6 +7,7 @@ import bpy
 from bpy_extras.io_utils import ExportHelper
 
 from ...usdphys_addon.bridge.choices import items_of
+from ...usdphys_addon.bridge.identity.remembered import source_name
 from ...usdphys_addon.bridge.language import tr
 from ...usdphys_addon.bridge.props import nested_bodies
 from ...usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, StringProperty
@@ -130,7 +131,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         self.draw_errors(layout, context)
         from ...usdphys_addon.exchange import packed_source
 
-        source = bpy.path.basename(context.scene.usdphys.source.filepath)
+        source = source_name(context.scene)
         if source:
             icon = "PACKAGE" if packed_source.is_packed(context.scene) else "FILE"
             layout.label(text=tr(phrase("Imported from {file}", file=source)), icon=icon)

@@ -906,3 +906,18 @@ def test_the_first_steps_get_ticks_and_stay_until_all_are_done():
     assert steps.of(scene) == []
     bpy.ops.usdphys.preview_reset()
     assert steps.of(scene) == []
+
+
+def test_a_static_object_is_no_pressed_ground_and_a_floor_of_ones_own_ends_the_steps_with_the_first_play():
+    steps = panels.Steps()
+    scene = bpy.context.scene
+    crate, floor = scenes.add_box("Crate", location=(0, 0, 3)), scenes.add_box("Floor")
+    assert steps.of(scene)
+    scenes.select(floor)
+    bpy.ops.usdphys.make_static()
+    scenes.select(crate)
+    bpy.ops.usdphys.make_dynamic()
+    assert [is_done for _, is_done in steps.of(scene)] == [False, True, False]
+    bpy.ops.usdphys.preview_step()
+    assert steps.of(scene) == []
+    bpy.ops.usdphys.preview_reset()

@@ -4,6 +4,7 @@
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon.bridge import source_report
+from usdphys_ext.usdphys_addon.bridge.identity import remembered
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.exchange import gltf_export, gltf_import, source_changes, source_revert, usd_import
 from usdphys_ext.usdphys_addon.gltf import additions
@@ -133,7 +134,7 @@ def test_what_was_imported_last_is_the_source(tmp_path, make):
     with pytest.raises(InputError, match=r"'door.glb' was imported into the scene, too"):
         source_changes.compare(bpy.context)
     usd_import.import_usd(bpy.context, tmp_path / "door.usda", usd_import.ImportOptions())
-    assert source_report.file_of(bpy.context.scene).endswith("door.usda")
+    assert remembered.source_file(bpy.context.scene).endswith("door.usda")
 
 
 @pytest.mark.parametrize("keeps_usd", [True, False], ids=["kept", "plain"])

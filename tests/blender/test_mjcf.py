@@ -9,6 +9,7 @@ from mjcf_models import ARM
 from pxr import Usd
 from usdphys_ext.usdphys_addon import formats
 from usdphys_ext.usdphys_addon.bridge import scene_read
+from usdphys_ext.usdphys_addon.bridge.identity import remembered
 from usdphys_ext.usdphys_addon.exchange import mjcf_import, packed_source, usd_import
 from usdphys_ext.usdphys_addon.mjcf import read as mjcf_read
 from usdphys_ext.usdphys_addon.usd import read
@@ -50,6 +51,14 @@ def test_a_model_is_imported_in_the_pose_of_a_keyframe_and_its_text_comes_back(a
         bpy.ops.usdphys.import_mjcf(filepath=str(arm), keyframe="down")
     # The next model is not asked for the keyframe of the last one.
     assert bpy.ops.usdphys.import_mjcf.get_rna_type().properties["keyframe"].is_skip_save
+
+
+def test_the_scene_names_the_file_that_was_chosen_not_the_stage_that_was_made_of_it(arm: Path, tmp_path: Path) -> None:
+    assert remembered.source_name(bpy.context.scene) == ""
+    bpy.ops.usdphys.import_mjcf(filepath=str(arm))
+    assert remembered.source_name(bpy.context.scene) == "arm.xml"
+    packed_source.unpack(bpy.context.scene, tmp_path)
+    assert remembered.source_name(bpy.context.scene).startswith("arm.usd")
 
 
 def test_a_bad_file_leaves_the_scene_as_it_was(arm: Path) -> None:

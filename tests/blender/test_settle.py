@@ -8,6 +8,7 @@ from usdphys_ext.usdphys_addon.bridge import property_values
 from usdphys_ext.usdphys_addon.core.building import scattering
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.generators import settle
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
 
@@ -40,6 +41,19 @@ def test_a_box_lands_flat_on_a_floor_without_physics_in_any_unit_scale(meters):
     up = np.abs(np.array(box.matrix_world)[2, :3])
     assert sorted(up)[-1] == pytest.approx(1.0, abs=1e-3)
     assert not any(physics().values())
+
+
+def test_it_waits_for_a_reset_of_the_preview_like_all_that_makes_something():
+    """Objects that stand in for those of an instance are gone after it."""
+    box = scenes.add_box("Box", location=(0, 0, 3))
+    scenes.make_body(box)
+    select(box)
+    preview_guard.start(bpy.context)
+    with pytest.raises(RuntimeError, match="Reset the preview first"):
+        bpy.ops.usdphys.settle()
+    assert preview_guard.current() is not None
+    preview_guard.stop()
+    assert bpy.ops.usdphys.settle() == {"FINISHED"}
 
 
 def test_children_scale_and_rotation_mode_stay_and_the_parent_takes_them_along():

@@ -6,8 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from bpy.types import Scene
-
 from ..worker.handlers import Handlers
 from . import scene_watch
 
@@ -15,16 +13,6 @@ Kind = Literal[
     "value", "schema", "type", "purpose", "material", "frame", "new", "deleted", "place", "path", "mesh", "slots",
     "look", "properties",
 ]  # fmt: skip
-
-
-#: Custom property of the source of a scene: the glTF file that it was imported from.
-GLTF = "gltf"
-
-
-def file_of(scene: Scene) -> str:
-    """The file that a scene was imported from; empty if it was not."""
-    memory: Any = scene.usdphys.source
-    return str(memory.filepath or memory.get(GLTF, ""))
 
 
 class Key(NamedTuple):

@@ -12,8 +12,7 @@ import bpy
 from bpy.types import ID, Material, Object, Scene
 
 from ..bridge.identity.match import Thing, originals
-from ..bridge.identity.remembered import used_materials
-from ..bridge.source_report import GLTF
+from ..bridge.identity.remembered import GLTF, used_materials
 from ..core.errors import InputError
 from ..core.words import phrase
 from ..gltf.document import Document

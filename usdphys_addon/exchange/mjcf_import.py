@@ -14,6 +14,7 @@ import bpy
 from bpy.types import Context
 
 from ..bridge.environment import require_usd
+from ..bridge.identity.remembered import remember_chosen
 from ..core.errors import InputError
 from ..core.steps import Next
 from ..system.files import usable_name
@@ -65,5 +66,6 @@ def import_steps(
             result = yield from usd_import.import_steps(context, stage_file, usd_import.ImportOptions(pack=True))
     result.path = path
     context.scene.usdphys.source[FOLDER] = str(path.parent)
+    remember_chosen(context.scene, path.name)
     result.issues[:0] = planned.issues
     return result

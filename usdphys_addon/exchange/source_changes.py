@@ -17,6 +17,7 @@ from bpy.types import Context, Scene
 
 from ..bridge import source_report
 from ..bridge.environment import require_usd
+from ..bridge.identity.remembered import source_file
 from ..bridge.source_report import Key, Kind, Report, SourceChange
 from ..core import difference, frames, paths, schema, summary, units
 from ..core.errors import InputError
@@ -93,7 +94,7 @@ def kept(context: Context, found: tuple[SourceChange, ...]) -> Report:
 
 def obstacle(scene: Scene) -> str:
     """Why a scene cannot be compared with a source, as a sentence; empty where it can."""
-    file = source_report.file_of(scene)
+    file = source_file(scene)
     if not file:
         return phrase("This scene was not imported from a file, so there is no source to compare it with.")
     source = source_export.source_of(scene)

@@ -295,7 +295,7 @@ def _unshown(path: str, site: Placement) -> Issue:
 def _nothing_moves(hidden: Placement | None) -> InputError:
     """hidden: a body that is simulated, but cannot be shown."""
     if hidden is None:
-        return InputError("No rigid body can move; give a visible object a rigid body and a collider.")
+        return InputError("No rigid body can move; select a visible object and press Dynamic.")
     return InputError(
         f"All rigid bodies that can move, such as '{hidden.obj.name}', are linked, or inside of collection instances "
         "with more than one body, where a preview cannot move them; make the instance itself dynamic, or make it real "

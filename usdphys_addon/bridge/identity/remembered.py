@@ -97,6 +97,33 @@ def objects_by_name(*, with_linked: bool = False) -> dict[str, Any]:
     return {**{obj.name: obj for obj in bpy.data.objects}, **local} if with_linked else local
 
 
+#: Key among what a scene remembers of its source: the path of the glTF file, no stage, that it was imported from.
+GLTF = "gltf"
+
+
+def source_file(scene: Scene) -> str:
+    """The file that a scene was imported from; empty if it was not."""
+    return str(scene.usdphys.source.filepath or scene.usdphys.source.get(GLTF, ""))
+
+
+#: Key among what a scene remembers of its source: the path of a stage that was made of a file, and that file's name.
+_CHOSEN = "chosen"
+
+
+def remember_chosen(scene: Scene, name: str) -> None:
+    """The file that the user has imported, of which the source of the scene was made."""
+    scene.usdphys.source[_CHOSEN] = {"stage": scene.usdphys.source.filepath, "name": name}
+
+
+def source_name(scene: Scene) -> str:
+    """Name of the file that a scene was imported from, as the user knows it; "" without one."""
+    source = scene.usdphys.source
+    chosen = source.get(_CHOSEN)
+    # After the next import, or unpacking the stage, the source is another file.
+    is_chosen = chosen is not None and chosen["stage"] == source.filepath
+    return str(chosen["name"] if is_chosen else bpy.path.basename(source_file(scene)))
+
+
 # --------------------------------------------------------------------------- as things
 
 
