@@ -201,7 +201,8 @@ class GltfComparison:
 
     def edited_materials(self) -> dict[str, str]:
         """Paths of the materials whose look is not that of the file, by name. Those of the physics alone have none."""
-        shown = {slot.material for twin in self.fresh.objects.values() for slot in twin.material_slots}
+        meshes = {twin.data for twin in self.fresh.objects.values()}
+        shown = {material for data in meshes for material in getattr(data, "materials", ())}
         pairs = {path: (one, self.fresh.materials[path]) for path, one in self.materials.items()}
         return {
             one.name: path for path, (one, twin) in pairs.items()
