@@ -254,7 +254,7 @@ def _unit_causes(said: Statements) -> tuple[Cause, ...]:
     moved = not all(
         np.allclose(prim.world, said.other.prims[path].world, atol=1e-6) for path, prim in said.one.prims.items()
     )
-    if not moved and np.isclose(*masses):
+    if not moved and np.isclose(masses[0], masses[1]):
         return ()
     names = {"metersPerUnit": "meters_per_unit", "kilogramsPerUnit": "kilograms_per_unit", "upAxis": "up_axis"}
     pairs = {name: (str(getattr(one, field)), str(getattr(other, field))) for name, field in names.items()}
@@ -810,9 +810,9 @@ def _reason_of(
 def _passing(model: PhysicsModel, first: Parting, motion: Motion) -> tuple[str, ...]:
     """Two that the preview lets pass through each other, of which one hangs together with the body that parts first."""
     part = next((part for part in subject_of(model).parts if first.body in part.bodies), None)
-    for notice in motion.notices if part is not None else ():
+    for notice in motion.notices:
         ends = plain.named_prims(model, notice.message) if notice.code == "ContactJammed" else ()
-        if len(ends) == 2 and not set(part.bodies).isdisjoint(ends):
+        if part is not None and len(ends) == 2 and not set(part.bodies).isdisjoint(ends):
             return tuple(ends)
     return ()
 
