@@ -788,12 +788,6 @@ def _reason_of(
             f"{name} lets it collide with {still}; elsewhere {joint} keeps the two apart, because {still} is below "
             "the other side of it."
         ))  # fmt: skip
-    if jammed := _passing(model, first, experiment.motion):
-        one, still = (model.prims[path].display for path in jammed)
-        return _Reason(plain.filter_causes(jammed), (
-            f"{one} and {still} touch at the start, and no joint can move them apart at once: they pass through "
-            f"each other in the preview, and {name} pushes them apart."
-        ))  # fmt: skip
     untold = _untold(model, first, other)
     causes = tuple(opinions.cause_alone(model, one) for one in untold[:MOST_CAUSES])
     if untold and _explain(untold, experiment, other, first):
@@ -803,6 +797,12 @@ def _reason_of(
         return _Reason(
             (), f"With {steps} steps a second, {name} moves it as the preview does.", plain.FINER_STEPS
         )  # fmt: skip
+    if has_time() and (jammed := _passing(model, first, experiment.motion)):
+        one, still = (model.prims[path].display for path in jammed)
+        return _Reason(plain.filter_causes(jammed), (
+            f"{one} and {still} touch at the start, and no joint can move them apart at once: they pass through "
+            f"each other in the preview, and {name} pushes them apart."
+        ))  # fmt: skip
     causes = causes or _engine_causes(key, run, found, experiment, has_time)
     return _Reason(causes, "" if causes or has_time() else "There was no time to find the cause.")
 
