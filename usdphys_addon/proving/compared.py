@@ -254,7 +254,7 @@ def _unit_causes(said: Statements) -> tuple[Cause, ...]:
     moved = not all(
         np.allclose(prim.world, said.other.prims[path].world, atol=1e-6) for path, prim in said.one.prims.items()
     )
-    if not moved and np.isclose(*masses):
+    if not moved and np.isclose(masses[0], masses[1]):
         return ()
     names = {"metersPerUnit": "meters_per_unit", "kilogramsPerUnit": "kilograms_per_unit", "upAxis": "up_axis"}
     pairs = {name: (str(getattr(one, field)), str(getattr(other, field))) for name, field in names.items()}
@@ -788,12 +788,6 @@ def _reason_of(
             f"{name} lets it collide with {still}; elsewhere {joint} keeps the two apart, because {still} is below "
             "the other side of it."
         ))  # fmt: skip
-    if jammed := _passing(model, first, experiment.motion):
-        one, still = (model.prims[path].display for path in jammed)
-        return _Reason(plain.filter_causes(jammed), (
-            f"{one} and {still} touch at the start, and no joint can move them apart at once: they pass through "
-            f"each other in the preview, and {name} pushes them apart."
-        ))  # fmt: skip
     untold = _untold(model, first, other)
     causes = tuple(opinions.cause_alone(model, one) for one in untold[:MOST_CAUSES])
     if untold and _explain(untold, experiment, other, first):
@@ -803,6 +797,12 @@ def _reason_of(
         return _Reason(
             (), f"With {steps} steps a second, {name} moves it as the preview does.", plain.FINER_STEPS
         )  # fmt: skip
+    if has_time() and (jammed := _passing(model, first, experiment.motion)):
+        one, still = (model.prims[path].display for path in jammed)
+        return _Reason(plain.filter_causes(jammed), (
+            f"{one} and {still} touch at the start, and no joint can move them apart at once: they pass through "
+            f"each other in the preview, and {name} pushes them apart."
+        ))  # fmt: skip
     causes = causes or _engine_causes(key, run, found, experiment, has_time)
     return _Reason(causes, "" if causes or has_time() else "There was no time to find the cause.")
 
@@ -810,9 +810,9 @@ def _reason_of(
 def _passing(model: PhysicsModel, first: Parting, motion: Motion) -> tuple[str, ...]:
     """Two that the preview lets pass through each other, of which one hangs together with the body that parts first."""
     part = next((part for part in subject_of(model).parts if first.body in part.bodies), None)
-    for notice in motion.notices if part is not None else ():
+    for notice in motion.notices:
         ends = plain.named_prims(model, notice.message) if notice.code == "ContactJammed" else ()
-        if len(ends) == 2 and not set(part.bodies).isdisjoint(ends):
+        if part is not None and len(ends) == 2 and not set(part.bodies).isdisjoint(ends):
             return tuple(ends)
     return ()
 
