@@ -100,7 +100,8 @@ class Steps:
             if not is_new(scene):
                 return []
             self.scenes[scene.session_uid] = False
-        if preview_guard.current() is not None:
+        session = preview_guard.current()
+        if session is not None and session.scene_name == scene.name:
             self.scenes[scene.session_uid] = True
         few = list(islice(scene.objects, _FEW + 1))
         roles = {selected.role_of(obj) for obj in few}

@@ -116,6 +116,9 @@ class USDPHYS_PT_preview_state(Sidebar, bpy.types.Panel):
         if session is None:
             return
         layout = self.layout
+        if session.scene_name != context.scene.name:
+            other = phrase("The scene '{name}' plays; reset it to play this one", name=session.scene_name)
+            draw_text(layout.column(align=True), other, "INFO")
         column = layout.column(align=True)
         leader = preview_guard.timeline()
         # The frames of a cache are not simulated: only their time says something.

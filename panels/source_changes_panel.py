@@ -7,7 +7,6 @@ import bpy
 from bpy.types import Context, UILayout
 
 from ..usdphys_addon.bridge import source_report
-from ..usdphys_addon.bridge.identity.remembered import source_file, source_name
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.system.files import GLTF_SUFFIXES, ROBOT_SUFFIXES, USD_SUFFIXES
@@ -26,6 +25,8 @@ class USDPHYS_PT_source_changes(Sidebar, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
+        from ..usdphys_addon.bridge.identity.remembered import source_file, source_name
+
         layout, scene = self.layout, context.scene
         source = source_name(scene)
         if not source_file(scene).lower().endswith((*USD_SUFFIXES, *ROBOT_SUFFIXES, *GLTF_SUFFIXES)):

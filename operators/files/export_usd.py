@@ -7,7 +7,6 @@ import bpy
 from bpy_extras.io_utils import ExportHelper
 
 from ...usdphys_addon.bridge.choices import items_of
-from ...usdphys_addon.bridge.identity.remembered import source_name
 from ...usdphys_addon.bridge.language import tr
 from ...usdphys_addon.bridge.props import nested_bodies
 from ...usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, StringProperty
@@ -129,6 +128,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.split_layout()
         self.draw_errors(layout, context)
+        from ...usdphys_addon.bridge.identity.remembered import source_name
         from ...usdphys_addon.exchange import packed_source
 
         source = source_name(context.scene)

@@ -918,6 +918,8 @@ def test_a_static_object_is_no_pressed_ground_and_a_floor_of_ones_own_ends_the_s
     scenes.select(crate)
     bpy.ops.usdphys.make_dynamic()
     assert [is_done for _, is_done in steps.of(scene)] == [False, True, False]
+    other = bpy.data.scenes.new("Other")
     bpy.ops.usdphys.preview_step()
+    assert [is_done for _, is_done in steps.of(other)] == [False, False, False]
     assert steps.of(scene) == []
     bpy.ops.usdphys.preview_reset()

@@ -373,6 +373,38 @@ def test_a_static_collider_can_be_moved_while_it_plays():
     assert obj.matrix_world.translation.z == pytest.approx(3.0, abs=0.02)
 
 
+@pytest.mark.parametrize("name", ["Crate", "Floor"])
+def test_an_object_that_is_scaled_while_it_plays_collides_in_its_new_size(name):
+    """A crate of 1 m falls on a floor whose top is at 0.5 m, and one of them is scaled."""
+    falls = crate()
+    floor = crate("Floor", (0, 0, 0), scale=(4, 4, 1))
+    floor.usdphys.rigid_body.is_applied = False
+    session = preview_guard.start(bpy.context)
+    run(session, 0.1)
+    scaled = bpy.data.objects[name]
+    scaled.scale.z = 1.5
+    bpy.context.view_layer.update()
+    run(session, 1.5)
+    assert falls.matrix_world.translation.z == pytest.approx(1.25, abs=0.02)
+    preview_guard.stop()
+    assert scaled.scale.z == 1.5
+
+
+def test_a_body_that_is_turned_or_whose_scale_is_animated_does_not_begin_anew():
+    obj = crate()
+    floor = crate("Floor", (0, 0, 0), scale=(4, 4, 1))
+    floor.usdphys.rigid_body.is_applied = False
+    floor.keyframe_insert("scale", frame=1)
+    session = preview_guard.start(bpy.context)
+    world = session.world
+    run(session, 0.1)
+    obj.rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+    floor.scale.z = 1.1
+    bpy.context.view_layer.update()
+    run(session, 0.1)
+    assert session.world is world
+
+
 def hung():
     """An animated beam with a weight on a ball joint."""
     beam = crate("Beam", (0, 0, 5), scale=(0.2, 0.2, 0.2))

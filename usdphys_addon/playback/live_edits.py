@@ -10,6 +10,8 @@ import numpy as np
 from bpy.types import Scene
 
 from ..bridge.animated import animated_paths
+from ..bridge.identity.remembered import objects_by_name
+from ..bridge.roles import is_animated, parents_of
 from ..core import frames, schema
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from ..core.difference import Difference
     from ..simulation.world import World
 
+#: Part of the largest square of a length that is no change: objects have 32-bit floats.
+_SAME = 1e-4
 _FRAMES = ("local_pos0", "local_rot0", "local_pos1", "local_rot1")
 
 
@@ -70,6 +74,21 @@ def move_statics(world: World, old: PhysicsModel, new: PhysicsModel) -> bool:
         except KeyError:
             continue
     return have_moved
+
+
+def are_resized(old: PhysicsModel, new: PhysicsModel) -> bool:
+    """True if a body or collider has another scale or shear than before, apart from what its animation does."""
+    paths = [path for path in new.bodies.keys() | new.colliders.keys() if path in old.prims]
+    before, now = (
+        np.array([model.prims[path].world[:3, :3] for path in paths]).reshape(-1, 3, 3) for model in (old, new)
+    )
+    # Lengths of the axes and angles between them: no rotation changes these.
+    lengths, others = (np.einsum("nij,nik->njk", axes, axes) for axes in (before, now))
+    least = _SAME * np.abs(lengths).max(axis=(1, 2), initial=0.0)
+    changed = (np.abs(others - lengths) > least[:, None, None]).any(axis=(1, 2))
+    known = objects_by_name(with_linked=True)
+    scaled = [known.get(new.prims[path].label) for path, is_changed in zip(paths, changed, strict=True) if is_changed]
+    return any(obj is not None and not any(map(is_animated, (obj, *parents_of(obj)))) for obj in scaled)
 
 
 def are_live(edits: Difference) -> bool:

@@ -552,13 +552,14 @@ class PreviewSession:
         # What is animated is no edit: the world gets it in the next time step.
         new.put({key: self.live.value(key) for key in self.model.animated.keys() & new.animated.keys()})
         fresh = live_edits.keep_frames(self.model, new)
-        is_live = motion is None and not is_animated_anew
+        is_resized = live_edits.are_resized(self.model, new)
+        is_live = motion is None and not is_animated_anew and not is_resized
         try:
             have_moved = live_edits.move_statics(self.world, self.model, new)
         except NotLiveError:
             have_moved, is_live = True, False
         edits = difference.difference(self.model, new)
-        if not is_animated_anew and not edits and (is_live or not have_moved):
+        if not is_animated_anew and not is_resized and not edits and (is_live or not have_moved):
             self.model = self.live.model = new
             return have_moved
         if is_live and self._takes(edits):

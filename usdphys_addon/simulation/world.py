@@ -28,6 +28,7 @@ from ..core.rules.base import Above, Issue
 from ..core.schema import Vector
 from ..core.schemas import usd_physics
 from ..core.steps import Next, Steps, finished
+from ..core.velocities import velocity_scale
 from . import switches
 from .articulations import Tree, trees
 from .energies import Energies
@@ -354,7 +355,6 @@ class World:
             self.positions[:], self.rotations[:], self.awake[:] = motion.positions, motion.rotations, motion.awake
         old_paths = old_paths or {}
         taken = set(old_paths.values())
-        matrices = self.matrices()
         linear, angular = self.velocities() if motion is None else (motion.linear, motion.angular)
         shifts: dict[str, Floats] = {}
         for path, prim in model.bodies.items():
@@ -362,10 +362,13 @@ class World:
             row = self._index.get(own)
             if row is None:
                 continue
-            shifts[path] = matrices[row] @ np.linalg.inv(prim.world)
+            rotation, turned = frames.matrix_of(self.rotations[row]), frames.rotation_of(prim.world)
+            # Without the scale, which the other model may have changed.
+            shifts[path] = frames.transform(self.positions[row], rotation) @ frames.inverse_pose(
+                frames.transform(prim.world[:3, 3], turned)
+            )
             api = prim.get(usd_physics.RigidBodyAPI)
             assert api is not None
-            rotation = frames.matrix_of(self.rotations[row])
             if self.kinematic[row]:
                 if own in self.coasting:
                     # Constant in the world, and authored along the axes of the body.
@@ -375,8 +378,9 @@ class World:
                         for name in ("velocity", "angular_velocity")
                     }))  # fmt: skip
                 continue
+            unit = velocity_scale(turned.T @ prim.world[:3, :3])
             prim.add(api.copy(
-                velocity=tuple((rotation.T @ linear[row] / self._layout.bodies[own].velocity_scale).tolist()),
+                velocity=tuple((rotation.T @ linear[row] / unit).tolist()),
                 angular_velocity=tuple((rotation.T @ angular[row]).tolist()), starts_asleep=not self.awake[row],
             ))  # fmt: skip
         owners = Above({path: model.prims[path] for path in shifts}, model.resets)
