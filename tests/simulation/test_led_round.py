@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from .author import METERS, File
+from .author import CENTIMETERS, METERS, File, Units
 from .helpers import place, world_of
 
 W = "/World"
@@ -31,12 +31,15 @@ def track(file: File, parts: int, first: float, last: float, entry: float = 0.0)
     points = [(x, y, z) for x, z in line for y in (-0.5, 0.5)]
     rows = list(pairwise(range(0, len(points), 2)))
     faces = [face for a, b in rows for face in ((a, b, b + 1), (a, b + 1, a + 1))]
-    return file.mesh("Track", points, faces, "none", material=f"{W}/Wood")
+    mesh = file.mesh("Shape", points, faces, "none", material=f"{W}/Wood")
+    return file.body("Track", dynamic=False, geometry=mesh)
 
 
-def scene(shape: str, parts: int, *, speed: float = 0.0, start: float = 0.0, friction: float = 0.0) -> File:
+def scene(
+    shape: str, parts: int, *, speed: float = 0.0, start: float = 0.0, friction: float = 0.0, units: Units = METERS
+) -> File:  # fmt: skip
     """A body that enters a loop from a floor, or that starts from rest at an angle (rad) in a half pipe."""
-    file = File(METERS)
+    file = File(units)
     loop = speed > 0.0
     half = math.pi / 2
     file.add(file.material("Wood", friction),
@@ -64,10 +67,13 @@ def square_at_top(parts: int, speed: float, rolls: float) -> float:
     return square
 
 
-def check_loop(shape: str, parts: int, friction: float, rate: int = 60, quality: str = "normal") -> None:
+def check_loop(
+    shape: str, parts: int, friction: float, rate: int = 60, quality: str = "normal", units: Units = METERS
+) -> None:  # fmt: skip
     """Run a loop, and compare the speed at its top with what the edges leave, and with that of a smooth track."""
     speed, rolls = (6.5, {"Sphere": 0.4}.get(shape, 0.45)) if friction else (6.0, 0.0)
-    world = world_of(scene(shape, parts, speed=speed, friction=friction), time_step=1.0 / rate, quality=quality)
+    file = scene(shape, parts, speed=speed, friction=friction, units=units)
+    world = world_of(file, time_step=1.0 / rate, quality=quality)
     outside, top = 0.0, 0.0
     for _ in range(rate):
         world.step()
@@ -84,11 +90,12 @@ def check_loop(shape: str, parts: int, friction: float, rate: int = 60, quality:
 
 
 @pytest.mark.parametrize(
-    ("parts", "rate", "quality"),
-    [(64, 60, "normal"), (360, 60, "normal"), (360, 24, "normal"), (128, 60, "draft")],
-)
-def test_a_loop_takes_no_more_speed_of_a_ball_than_its_edges(parts: int, rate: int, quality: str) -> None:
-    check_loop("Sphere", parts, 0.0, rate, quality)
+    ("parts", "rate", "quality", "units"),
+    [(64, 60, "normal", METERS), (360, 60, "normal", CENTIMETERS), (360, 24, "normal", METERS),
+     (128, 60, "draft", METERS)],
+)  # fmt: skip
+def test_a_loop_takes_no_more_speed_of_a_ball_than_its_edges(parts: int, rate: int, quality: str, units: Units) -> None:
+    check_loop("Sphere", parts, 0.0, rate, quality, units)
 
 
 @pytest.mark.parametrize(

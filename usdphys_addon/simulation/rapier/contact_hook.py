@@ -372,7 +372,9 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         fars = [far for far, *_ in rows]
         ends = (min(fars), max(fars))[: len(rows)]
         groups, reach = ctx.colliders[handle].collision_groups, BELOW * roller.radius
-        outward, feet, gaps = down, [], []
+        outward = down
+        feet: list[Vector] = []
+        gaps: list[float] = []
         # The first time with the normal of the contact, then with that of the surface below.
         for _ in range(2):
             down = _across(outward, axis)

@@ -21,7 +21,7 @@ from .held_back import normals_of
 PARTS = 4
 #: Cosine up to which a surface leads a body round: it is stopped by what is steeper.
 STEEP = 0.5
-#: Sine up to which the way of a body is along a surface that it touches.
+#: Sine of the angle to a normal from which on a way is along the surface.
 ALONG = 0.5
 
 
@@ -43,7 +43,10 @@ def angle_ahead(physics: PhysicsWorld, body: Any, seconds: float) -> float:
         angle += math.acos(min(cosine, 1.0))
         place = place + step + (height - distance) * up
         step = step - float(step @ up) * up
-        step *= way / float(np.linalg.norm(step))
+        length = float(np.linalg.norm(step))
+        if length < ALONG * way:
+            break
+        step *= way / length
     return angle
 
 
