@@ -390,6 +390,37 @@ def test_an_object_that_is_scaled_while_it_plays_collides_in_its_new_size(name):
     assert scaled.scale.z == 1.5
 
 
+def edit_mesh(obj, change):
+    """Change the vertices of an object in Edit Mode, as tools do there, and leave it."""
+    import bmesh
+
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.object.mode_set(mode="EDIT")
+    mesh = bmesh.from_edit_mesh(obj.data)
+    for vertex in mesh.verts:
+        change(vertex)
+    bmesh.update_edit_mesh(obj.data)
+    bpy.context.view_layer.update()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.view_layer.update()
+
+
+def test_a_mesh_that_is_edited_while_it_plays_collides_in_its_new_shape():
+    """A crate of 1 m falls on a floor whose top is at 0.5 m, and then at 1.5 m."""
+    falls = crate()
+    floor = crate("Floor", (0, 0, 0), scale=(4, 4, 1))
+    floor.usdphys.rigid_body.is_applied = False
+    session = preview_guard.start(bpy.context)
+    run(session, 0.1)
+
+    def raise_top(vertex):
+        vertex.co.z += vertex.co.z > 0.0
+
+    edit_mesh(floor, raise_top)
+    run(session, 1.5)
+    assert falls.matrix_world.translation.z == pytest.approx(2.0, abs=0.02)
+
+
 def test_a_body_that_is_turned_or_whose_scale_is_animated_does_not_begin_anew():
     obj = crate()
     floor = crate("Floor", (0, 0, 0), scale=(4, 4, 1))

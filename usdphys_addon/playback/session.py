@@ -49,6 +49,8 @@ SLOWEST = 1000.0
 MOST_LATE = 3
 #: Seconds to simulate per redraw if the preview runs as fast as it can.
 FAST_BUDGET = 0.03
+#: Modes of an object in which its mesh is changed.
+_SHAPING = ("EDIT", "SCULPT")
 #: Part of the time to start a session that goes into reading the scene.
 _READ = 0.4
 
@@ -178,7 +180,7 @@ class PreviewSession:
         self._contact_history: ContactHistory | None = None
         #: Paths of the simulated joints by the names of their objects.
         self._joint_names = {self.model.prims[path].label: path for path in self.world.joints}
-        self._edited = False
+        self._edited = self._reshaped = False
         self._late = 0
         self._debt = 0.0
         self._counted, self._contacts = 0.0, 0
@@ -531,7 +533,8 @@ class PreviewSession:
         for update in depsgraph.updates:
             if isinstance(update.id, bpy.types.Object | bpy.types.Scene | bpy.types.Material):
                 self._edited = True
-                return
+                # In Object Mode a change of any property is told as one of the geometry.
+                self._reshaped |= update.is_updated_geometry and getattr(update.id, "mode", "") in _SHAPING
 
     @property
     def has_edits(self) -> bool:
@@ -546,13 +549,15 @@ class PreviewSession:
         from ..core import difference
 
         self._edited, self._silent = False, live_edits.silent_values(self.scene)
+        has_new_mesh = self._reshaped and context.mode == "OBJECT"
+        self._reshaped &= not has_new_mesh
         reading = self._reread(context)
         new = reading.model
         is_animated_anew = self.model.animated.keys() != new.animated.keys() or self._coasting != coasting_paths(new)
         # What is animated is no edit: the world gets it in the next time step.
         new.put({key: self.live.value(key) for key in self.model.animated.keys() & new.animated.keys()})
         fresh = live_edits.keep_frames(self.model, new)
-        is_resized = live_edits.are_resized(self.model, new)
+        is_resized = has_new_mesh or live_edits.are_resized(self.model, new)
         is_live = motion is None and not is_animated_anew and not is_resized
         try:
             have_moved = live_edits.move_statics(self.world, self.model, new)
