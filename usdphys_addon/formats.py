@@ -476,11 +476,12 @@ def _to_mjcf(as_stage: Callable[[str, Any], StageFile]) -> Conversion:
         with as_stage(file, load) as (stage_file, issues), usd_read.damage_refused(stage_file):
             stage = usd_read.open_stage(stage_file)
             opinions = list(usd_opinions.of_stage(stage))
+            # First, as damage shows when a value is asked for: a file that is refused leaves no output.
+            found = overview.issues_of(stage, opinions)
             more, counts = mjcf_file.write_file(
                 stage, usd_read.read_stage(stage, opinions), Path(target).absolute(), strict=options.strict,
                 inputs=(path,), folders=(path.parent,),
             )  # fmt: skip
-            found = overview.issues_of(stage, opinions)
         return [*issues, *found, *more], counts
 
     return Conversion(run, frozenset({"strict"}))

@@ -279,3 +279,18 @@ def test_a_difference_in_numbers_that_json_does_not_have_is_told_by_their_names(
         assert cli.main(["diff", one, other, "--json"]) == 1
         said = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
         assert said["differences"] and "nan" in json.dumps(said["differences"])
+
+
+def test_a_file_that_turns_out_to_be_damaged_leaves_no_mjcf(tmp_path, monkeypatch, capsys):
+    """Names of a damaged crate are read when they are asked for."""
+    from usdphys_ext.usdphys_addon.usd import overview
+
+    def issues_of(*_):
+        return b"\xc1".decode()
+
+    monkeypatch.setattr(overview, "issues_of", issues_of)
+    file, target = tmp_path / "scene.usda", tmp_path / "scene.xml"
+    file.write_text('#usda 1.0\n(\n    defaultPrim = "World"\n)\ndef Xform "World"\n{\n}\n')
+    assert cli.main(["convert", str(file), str(target)]) == 1
+    assert "is damaged" in capsys.readouterr().err
+    assert not target.exists()
