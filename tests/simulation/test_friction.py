@@ -277,20 +277,3 @@ def test_impact_of_a_tilted_plate_gets_the_friction_of_its_whole_impulse(tilt: f
                        velocity=(x, 0.0, z)))  # fmt: skip
     world = run(world_of(file, time_step=step), 0.7)
     assert world.velocities()[0][0] == pytest.approx((along - friction * down, 0.0, 0.0), abs=0.05 * friction * down)
-
-
-def test_a_foot_at_the_tip_of_an_articulation_stays_where_it_stands_while_the_rest_falls() -> None:
-    """Friction of reduced coordinates acted after the bodies had moved: feet slid by centimetres below a robot."""
-    file = File(METERS)
-    file.add(file.material("Rubber", friction=1.0))
-    file.add(file.ground(material="Rubber"))
-    file.add(file.body("Foot", (0, 0, 0.05), size=(0.4, 0.2, 0.1), material="Rubber"))
-    file.add(file.body("Mast", (0.05, 0, 0.3), mass=20.0, size=(0.1, 0.1, 0.3),
-                       apis=["PhysicsArticulationRootAPI"], material="Rubber"))  # fmt: skip
-    file.add(file.joint("Ankle", "Revolute", f"{W}/Foot", f"{W}/Mast", pos0=(0, 0, 0.05), pos1=(-0.05, 0, -0.2),
-                        axis="Y"))  # fmt: skip
-    world = world_of(file)
-    assert world.is_reduced(f"{W}/Ankle")
-    run(world, 0.3)
-    assert place(world, "Mast")[2] < 0.25
-    assert np.abs(place(world, "Foot")[:2]).max() < 1e-4

@@ -473,8 +473,6 @@ class SolverSpace(Engine):
             self.physics.integration_parameters.num_solver_iterations = small_steps
         inside = [item.facts for item in self.constraints if item.state.reduced]
         reduced = {path for facts in inside for path in (facts.body0, facts.body1)}
-        # Else friction acts after the bodies of a tree have moved: feet slide under a robot that sinks.
-        self.physics.integration_parameters.friction_in_bias_pass = bool(reduced)
         is_brittle = breaks or any(constraint.facts.bond for constraint in self.constraints)
         if not is_brittle:
             self.physics.integration_parameters.num_internal_stabilization_iterations = tuning.JOINT_RELAXATIONS
