@@ -100,7 +100,9 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "Align the frames of the joint (Joint Tools), or place the bodies where the joint holds them.",
     ),
     "JointFollows": NoticeKind(
-        "info", "A joint follows another one by a drive: the other does not feel what it pushes against.",
+        "info",
+        "A joint follows another one by a drive: the other does not feel what it pushes against. Of two joints of "
+        "which only the follower has a drive with a target, that one leads.",
         "No action is needed unless that load matters; in that case run the exported file in Newton or PhysX.",
     ),
     "JointNotReduced": NoticeKind(
