@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, UsdUtils, Vt
 
-from ..core import deformables, frames, schema, units, vendor_schemas
+from ..core import deformables, frames, paths, schema, units, vendor_schemas
 from ..core.animation import Key, Samples
 from ..core.errors import InputError
 from ..core.misnamed import Misnamed, Names
@@ -313,8 +313,10 @@ def _seen(stage: Usd.Stage, stage_units: StageUnits, bodies: Collection[str]) ->
     traversed = Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies())
     shapes = {str(prim.GetPath()): prim for prim in traversed if prim.IsA(UsdGeom.Boundable)}
     endless = Instancers({path: prim for path, prim in shapes.items() if prim.IsA(UsdGeom.PointInstancer)}).endless()
+    # The bounds of a prim are those of all below it, too.
+    untold = {above for path in endless for above in (path, *paths.ancestors_of(path))}
     for path, prim in shapes.items():
-        if any(one == path or one.startswith(f"{path}/") for one in endless):
+        if path in untold:
             continue
         box = despite_broken_ops(cache.ComputeWorldBound, prim).ComputeAlignedRange()
         if not box.IsEmpty():
