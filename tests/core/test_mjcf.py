@@ -1237,3 +1237,25 @@ def PhysicsDistanceJoint "Rope" {{
     mjcf_file.write_file(stage, usd_read.read_stage(stage), tmp_path / "rope.xml")
     ranges = re.findall(r'<spatial name="Rope" range="(\S+) (\S+)"', (tmp_path / "rope.xml").read_text())
     assert [tuple(map(float, one)) for one in ranges] == ([wanted] if wanted else [])
+
+
+def test_what_an_exclusion_keeps_apart_filters_pairs_where_usd_physics_has_them(tmp_path: Path) -> None:
+    """The base of an arm is no body: its pairs were those of an Xform, which other simulators ignore, so that the arm
+    was pushed out of its base there."""
+    text = """<mujoco><worldbody>
+      <body name="base"><geom name="foot" size="0.1"/><geom name="neck" size="0.1" pos="0 0 0.1"/>
+        <body name="arm" pos="0 0 0.15"><joint axis="0 0 1"/><geom size="0.1"/>
+          <body name="hand" pos="0 0 0.15"><joint axis="1 0 0"/><geom size="0.1"/></body></body></body>
+      </worldbody><contact><exclude body1="base" body2="arm"/><exclude body1="hand" body2="arm"/></contact></mujoco>"""
+    model, _ = through_usd(tmp_path, text)
+    root = "/model"
+    pairs = {
+        (path, other) for path, prim in model.having(usd_physics.FilteredPairsAPI).items()
+        for other in prim.get(usd_physics.FilteredPairsAPI).filtered_pairs
+    }  # fmt: skip
+    assert pairs == {
+        (f"{root}/base/foot", f"{root}/arm"), (f"{root}/base/neck", f"{root}/arm"), (f"{root}/hand", f"{root}/arm")
+    }  # fmt: skip
+    for path, other in pairs:
+        for end in (model.prims[path], model.prims[other]):
+            assert end.get(usd_physics.RigidBodyAPI) or end.get(usd_physics.CollisionAPI)

@@ -545,10 +545,20 @@ class _Planner:
             if first is None or second is None:
                 continue
             ends = [self.places[first], self.places[second]]
-            if ends[0] != ends[1] and self.root not in ends:
-                pairs.setdefault(ends[0], []).append(ends[1])
+            if ends[0] == ends[1] or self.root in ends:
+                continue
+            for path in self.filterable(first):
+                pairs.setdefault(path, []).extend(self.filterable(second))
         for path, others in pairs.items():
             self.model.prims[path].add(usd_physics.FilteredPairsAPI(filtered_pairs=tuple(dict.fromkeys(others))))
+
+    def filterable(self, index: int) -> list[str]:
+        """The prims of a link that may filter pairs: the body, or what collides of a link that is none. UsdPhysics has
+        pairs of bodies, colliders and articulations, and simulators ignore those of a mere Xform."""
+        path = self.places[index]
+        if self.carriers[index] == path:
+            return [path]
+        return [geom for geoms in self.groups.values() for geom in geoms if paths.parent_of(geom) == path]
 
     def collision_groups(self) -> None:
         """Groups by the masks of the geoms, where not all collide with all."""
