@@ -171,6 +171,19 @@ def test_a_box_slides_where_the_slope_is_steeper_than_the_friction(friction: flo
 
 
 @needs_mujoco
+def test_friction_of_a_slide_holds_what_hangs_on_it() -> None:
+    """It crept: 2 kg, held by up to 30 N, sank by 2 cm in 2 s."""
+    file = File(METERS)
+    world = world_of(file.add(
+        file.body("Load", (0, 0, 1), mass=2.0, size=(0.1, 0.1, 0.1), collides=False),
+        file.joint("Slide", "Prismatic", "", f"{W}/Load", pos0=(0, 0, 1), axis="Z", apis=["NewtonJointAPI"],
+                   lines=["float newton:friction = 30"]),
+    ), engine="mujoco")  # fmt: skip
+    run(world, 0.5)
+    assert world.positions[0, 2] == pytest.approx(1.0, abs=1e-4)
+
+
+@needs_mujoco
 def test_a_box_that_starts_to_slide_is_not_lifted_and_stops_where_its_friction_says() -> None:
     file = File(METERS)
     world = world_of(file.add(

@@ -82,6 +82,7 @@ def eval_fk(model, joint_q, joint_qd, state):
 class Geometry:
     geom_contype, geom_conaffinity = np.array([1, 2, 4, 2]), ~np.array([1, 2, 4, 2])
     eq_solref, geom_bodyid = np.array([[0.02, 1.0]]), np.arange(1, 5)
+    dof_solref, dof_solimp = np.array([[0.02, 1.0]]), np.array([[0.9, 0.95, 0.001, 0.5, 2.0]])
 
 class solvers:
     class SolverMuJoCo:
@@ -90,6 +91,7 @@ class solvers:
             # Shapes 2, 1, 0 and 3, of which 1 and 3 are in one group; 0 and 2 are not, although they are filtered.
             self.mjc_geom_to_newton_shape = Array([2, 1, 0, 3])
         def step(self, now, after, control, contacts, seconds):
+            print("holds by", self.mj_model.dof_solimp[0, 0], "in", self.mj_model.dof_solref[0, 0])
             self.mj_data.time += seconds
             if os.environ.get("LOST") and self.mj_data.time > 0.02:
                 self.mj_data.time = seconds
@@ -157,6 +159,11 @@ def test_whole_turns_of_a_hinge(angle: float, low: float, high: float, expected:
 def test_what_a_file_filters_stays_apart_in_newton_in_whatever_groups_it_is(tmp_path):
     """The end of a cable lay on the post that holds it, 4 mm deep: Newton has pairs, MuJoCo 32 groups."""
     assert "apart [(2, 0), (3, 1)]" in run(tmp_path)[1]
+
+
+def test_friction_of_joints_holds_in_newton_what_hangs_on_it(tmp_path: Path) -> None:
+    """A slide that weighs 20 N, with a friction of 30 N, sank by 2 cm in 2 s."""
+    assert f"holds by 0.9999 in {2.0 / 480.0}" in run(tmp_path)[1]
 
 
 def test_poses_are_no_numbers_once_mujoco_has_lost_a_body_and_begun_anew(tmp_path):
