@@ -621,6 +621,87 @@ def test_what_an_engine_is_not_told_is_no_reason_where_smaller_time_steps_heal(i
     assert ("is not told" in check.message) == is_all
 
 
+def _slow_worlds(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """A run of 2 s takes so many seconds of the clock."""
+    now = [0.0]
+    monkeypatch.setattr(clock, "now", lambda: now[0])
+
+    class Slow(runs.World):
+        def step(self) -> None:
+            now[0] += seconds * runs.STEP / 2.0
+            super().step()
+
+    monkeypatch.setattr(runs, "World", Slow)
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(1.0, ""), (20.0, "There was time for 0.7")])
+def test_of_what_is_simulated_slowly_a_shorter_motion_is_compared_and_said_so(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, told: str
+) -> None:
+    """A gripper whose runs took 16 s was not compared with its source within 120 s."""
+    was, now = (model_of(stage_of(hinge_file("Y", lines=[f"bool physics:jointEnabled = {enabled}"]).text()))
+                for enabled in (1, 0))  # fmt: skip
+    _slow_worlds(monkeypatch, seconds)
+    sections = frozenset({"against"})
+    proof = prove(Wish("asset.usda", now, budget=100.0, against=was, against_words="in 'was'", sections=sections))
+    (failed,) = proof.certificate.having("fail")
+    assert "physics:jointEnabled" in {cause.attribute for cause in failed.causes}
+    messages = [check.message for check in proof.certificate.having("skipped")]
+    assert [message[: len(told)] for message in messages] == [told] * bool(told)
+
+
+def test_what_is_asked_for_by_name_is_compared_before_what_is_always_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    was, now = (model_of(stage_of(hinge_file("Y", lines=[f"bool physics:jointEnabled = {enabled}"]).text()))
+                for enabled in (1, 0))  # fmt: skip
+    _slow_worlds(monkeypatch, 4.0)
+    sections = frozenset({"rewrites", "against"})
+    proof = prove(Wish("asset.usda", now, budget=60.0, against=was, against_words="in 'was'", sections=sections))
+    assert [check.section for check in proof.certificate.having("fail")] == ["against"]
+    assert "rewrites" in {check.section for check in proof.certificate.having("skipped")}
+
+
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_a_joint_that_rests_on_a_limit_which_an_engine_holds_by_a_spring_is_said_to(is_elsewhere: bool) -> None:
+    """An arm that rests on its limits sways for ever in Newton, where limits are springs that are hardly damped."""
+    model = model_of(stage_of(hinge_file("Y", low=0.0, high=0.0001).text()))
+    soft = {"lines": ["float newton:limitStiffness = 1"], "apis": ["NewtonJointAPI"]}
+    springy = runs.simulated(model_of(stage_of(hinge_file("Y", low=0.0, high=0.0001, **soft).text())), 0.5)
+    experiment = runs.Experiment(model, 0.5, is_cheap=True)
+    # What limits do not explain: it is somewhere else at once.
+    aside = replace(springy, positions=springy.positions + is_elsewhere * np.array((0.0, 1.0, 0.0)))
+    engines = {"mujoco": lambda _chosen, _rate=1: aside}
+    ((check, _, _),) = compared.engine_checks(model, experiment, engines, [], runs.Budget(60.0), 1.0)
+    assert ([cause.attribute for cause in check.causes] == ["physics:upperLimit"]) == (not is_elsewhere)
+    assert ("degrees beyond its limit in MuJoCo, which holds limits by springs." in check.message) != is_elsewhere
+
+
+@pytest.mark.parametrize("is_articulated", [True, False])
+def test_a_foot_of_an_articulation_that_slides_in_the_preview_and_stands_elsewhere_is_said_to(
+    is_articulated: bool,
+) -> None:
+    """The feet of a robot that sank slid by 45 mm, and stood in MuJoCo."""
+    file = File(METERS)
+    root = {"apis": ["PhysicsArticulationRootAPI"]} if is_articulated else {}
+    file.add(
+        file.material("Rubber", friction=1.0), file.ground(material="Rubber"),
+        file.body("Foot", (0, 0, 0.05), size=(0.4, 0.2, 0.1), material="Rubber"),
+        file.body("Mast", (0, 0, 0.25), size=(0.1, 0.1, 0.3), **root),
+        file.joint("Ankle", "Revolute", f"{W}/Foot", f"{W}/Mast", pos0=(0, 0, 0.05), pos1=(0, 0, -0.15), axis="Y"),
+    )  # fmt: skip
+    model = model_of(stage_of(file.text()))
+    experiment = runs.Experiment(model, 0.4, is_cheap=True)
+    stands, row = experiment.motion, experiment.motion.paths.index(f"{W}/Foot")
+    assert np.isfinite(experiment.coarse).all()  # of the motion that stands
+    places = stands.positions.copy()
+    places[:, row, 0] += np.linspace(0.0, 0.1, len(places))
+    experiment.motion = replace(stands, positions=places)
+    engines = {"mujoco": lambda _chosen, _rate=1: stands}
+    ((check, _, _),) = compared.engine_checks(model, experiment, engines, [], runs.Budget(60.0), 1.0)
+    told = [(cause.path, cause.attribute) for cause in check.causes]
+    assert (told == [(f"{W}/Mast", "PhysicsArticulationRootAPI")]) == is_articulated
+    assert ("it stands in MuJoCo, and in the preview without the articulation" in check.message) == is_articulated
+
+
 def test_what_passes_through_each_other_in_the_preview_is_the_reason_why_an_engine_pushes_it_apart() -> None:
     model = model_of(stage_of(hinge_file().text()))
     model.add(Prim(f"{W}/Post", "Cube"))

@@ -25,7 +25,7 @@ from ..core.schemas import usd_geom, usd_physics
 from ..simulation.engine import ENGINES, Habit, Program, programs
 from ..simulation.live_values import quaternion_product
 from . import joints as bench
-from . import opinions, plain
+from . import opinions, plain, reasons
 from .certificate import Check
 from .opinions import Cause, Opinion
 from .runs import (
@@ -792,6 +792,18 @@ def _reason_of(
     causes = tuple(opinions.cause_alone(model, one) for one in untold[:MOST_CAUSES])
     if untold and _explain(untold, experiment, other, first):
         return _Reason(causes)
+    if slide := reasons.sliding(model, first, experiment.motion, other):
+        causes, way = tuple(opinions.cause_alone(model, one) for one in slide.roots), slide.far
+        return _Reason(causes, (
+            f"In the preview it slides by {way:.2g} m, because friction of an articulation acts after its links have "
+            f"moved; it stands in {name}, and in the preview without the articulation."
+        ), f"Trust {name} where feet stand.")  # fmt: skip
+    if soft := reasons.beyond_limits(model, first, experiment.motion, other):
+        limits = [opinion for one in soft for opinion in one.opinions][:MOST_CAUSES]
+        joint, far = soft[0].facts.prim.display, soft[0].words
+        causes = tuple(opinions.cause_alone(model, one) for one in limits)
+        told = f"{joint} goes {far} beyond its limit in {name}, which holds limits by springs."
+        return _Reason(causes, told, "Say how stiff the limit is, or keep the joint away from it.")
     if rate := _healing_rate(run, first, experiment, has_time):
         steps = round(rate / STEP)
         return _Reason(

@@ -21,11 +21,15 @@ from .certificate import Certificate, Check, digest_of, measure
 from .compared import Rewrite, Statements
 from .expectations import Expectation
 from .opinions import Opinion
-from .runs import FINER, STEP, Budget, Experiment, Motion, Subject, simulated, subject_of, with_floor
+from .runs import FINER, GLIMPSE, STEP, Budget, Experiment, Motion, Subject, simulated, subject_of, with_floor
 from .trips import Trip
 
 #: Where the seconds go: the part of them that is used when a section ends, at the latest.
 SHARES = {"asset": 0.35, "words": 0.45, "joints": 0.5, "rewrites": 0.65, "engines": 0.8, "against": 0.95}
+#: What is asked for by name comes before what is always tried.
+SHARES_AGAINST = SHARES | {"against": 0.75, "rewrites": 0.85, "engines": 0.95}
+#: Runs for which the budget is to have room where motions are compared.
+_RUNS = 10
 #: What a certificate is made of.
 SECTIONS = frozenset({*SHARES, "expectations"})
 #: Name of the check that lists the engines that are not here.
@@ -110,31 +114,47 @@ def _still_checks(wish: Wish) -> Iterator[Check]:
 def _add_comparisons(wish: Wish, proof: Proof, budget: Budget) -> None:
     """What needs the motion of the whole asset."""
     add, wanted = proof.certificate.checks.extend, wish.sections
-    asked = [name for name in ("rewrites", "engines", "against") if name in wanted]
-    has_time = partial(budget.has, max(SHARES[name] for name in asked))
-    experiment = Experiment(with_floor(proof.subject), wish.seconds, has_time=has_time)
+    shares = SHARES if wish.against is None else SHARES_AGAINST
+    asked = [name for name in ("against", "rewrites", "engines") if name in wanted]
+    asked = [name for name in asked if name != "against" or wish.against is not None]
+    if not asked:
+        return
+    most = max(shares[name] for name in asked)
+
+    def fitting(first: Motion) -> float:
+        build, steps = first.took
+        left = (shares[asked[0]] * budget.seconds - budget.used) / _RUNS - build
+        return wish.seconds if steps * wish.seconds <= left * GLIMPSE else left * GLIMPSE / steps
+
+    experiment = Experiment(
+        with_floor(proof.subject), wish.seconds, has_time=partial(budget.has, most), fitting=fitting
+    )
     proof.motions[PREVIEW] = experiment.motion
     if experiment.is_cut:
-        asked = [name for name in asked if name != "against" or wish.against is not None]
         add(Check(name, "motion", "skipped", f"There was no time for the section {name}.") for name in asked)
         return
-    if "rewrites" in wanted:
-        add(_rewrite_checks(wish, experiment, budget))
-        add(trips.trip_checks(wish.model, wish.trips, experiment, budget, SHARES["rewrites"]))
-    if "engines" in wanted:
-        share = SHARES["engines"]
-        others = _engines(wish, experiment.model, budget)
+    if experiment.seconds < wish.seconds:
+        fits = experiment.seconds
+        message = f"There was time for {fits:.2g} s of motion: what shows later is not compared."
+        add([Check(asked[0], "motion", "skipped", message)])
+    wish = replace(wish, seconds=experiment.seconds)
+    if "against" in asked and wish.against is not None:
+        said = Statements(wish.model, wish.against, wish.against_words, "against", wish.against_words)
+        add(compared.statement_checks(said, experiment, budget, shares["against"]))
+    if "rewrites" in asked:
+        add(_rewrite_checks(wish, experiment, budget, shares["rewrites"]))
+        add(trips.trip_checks(wish.model, wish.trips, experiment, budget, shares["rewrites"]))
+    if "engines" in asked:
+        share = shares["engines"]
+        others = _engines(wish, experiment.model, budget, share)
         starts = [check for check in proof.certificate.checks if plain.is_of_the_start(check)]
         for check, key, motion in compared.engine_checks(wish.model, experiment, others, starts, budget, share):
             add([check])
             if motion is not None:
                 proof.motions[key] = motion
-    if "against" in wanted and wish.against is not None:
-        said = Statements(wish.model, wish.against, wish.against_words, "against", wish.against_words)
-        add(compared.statement_checks(said, experiment, budget, SHARES["against"]))
 
 
-def _rewrite_checks(wish: Wish, experiment: Experiment, budget: Budget) -> Iterator[Check]:
+def _rewrite_checks(wish: Wish, experiment: Experiment, budget: Budget, share: float) -> Iterator[Check]:
     model = experiment.model
     ways: list[tuple[str, Callable[[], Rewrite]]] = [
         (rewrite.name, partial(_same, rewrite)) for rewrite in compared.rewrites_of(model)
@@ -142,7 +162,7 @@ def _rewrite_checks(wish: Wish, experiment: Experiment, budget: Budget) -> Itera
     if wish.stage is not None:
         ways += [(f"units {number}", partial(_in_units, wish, units, number)) for number, units in enumerate(UNITS, 1)]
     for name, make in ways:
-        if not budget.has(SHARES["rewrites"]):
+        if not budget.has(share):
             yield Check("rewrites", name, "skipped", "There was no time for this rewrite.")
             continue
         try:
@@ -178,7 +198,7 @@ def _held(mesh: Callable[[], Any], _stage: Any) -> Any:
 # --------------------------------------------------------------------------- engines
 
 
-def _engines(wish: Wish, floored: PhysicsModel, budget: Budget) -> dict[str, compared.Runner]:
+def _engines(wish: Wish, floored: PhysicsModel, budget: Budget, share: float) -> dict[str, compared.Runner]:
     """What runs the asset in each engine that is here, beside the preview."""
 
     def stepped(key: str, chosen: Sequence[Opinion], rate: int = 1) -> Motion:
@@ -186,7 +206,7 @@ def _engines(wish: Wish, floored: PhysicsModel, budget: Budget) -> dict[str, com
 
     def in_program(key: str, chosen: Sequence[Opinion], rate: int = 1) -> Motion:
         return programs.run_asset(
-            wish.stage, floored, key, wish.pythons[key], wish.seconds, budget, SHARES["engines"], chosen, rate
+            wish.stage, floored, key, wish.pythons[key], wish.seconds, budget, share, chosen, rate
         )  # fmt: skip
 
     found: dict[str, compared.Runner] = {key: partial(stepped, key) for key in _stepped_here(wish) if key != PREVIEW}

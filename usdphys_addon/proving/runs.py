@@ -44,6 +44,8 @@ PARTED = 1.5
 ROUNDING = 1e-4
 #: How many times the steps are tried where an engine does something else.
 FINER = (4, 16)
+#: s of motion that tell how long the rest takes, and that are compared at least.
+GLIMPSE = 0.25
 FLOOR = "/UsdPhysProvingFloor"
 
 
@@ -76,7 +78,8 @@ class Budget:
 class Motion:
     """positions (f, n, 3), rotations (f, n, 4), velocities (f, n, 6) of all bodies; empty velocities from a program.
 
-    frames are STEP apart. problem: why there is none. memo: what was computed of it, by the name of that.
+    frames are STEP apart. problem: why there is none. memo: what was computed of it, by the name of that. took: seconds
+    of the clock until it was built, and of all its steps.
     """
 
     paths: tuple[str, ...]
@@ -88,6 +91,7 @@ class Motion:
     broken: tuple[str, ...] = ()
     problem: str = ""
     memo: dict[str, Any] = field(default_factory=dict, compare=False)
+    took: tuple[float, float] = field(default=(0.0, 0.0), compare=False)
 
     def limits(self) -> dict[str, str]:
         """What its engine says that it cannot do, by the path of a prim."""
@@ -119,9 +123,11 @@ def simulated(
     """
     count = max(1, round(seconds / STEP))
     world: World | None = None
+    start = clock.now()
     try:
         with engine_silenced(), np.errstate(all="ignore"):
             world = World(model.copied(), time_step=STEP / rate, engine=engine, quality=quality)
+            built = clock.now()
             shape = (count + 1, len(world.paths))
             motion = Motion(world.paths, np.empty((*shape, 3)), np.empty((*shape, 4)), np.empty((*shape, 6)))
             for frame in range(count + 1):
@@ -135,6 +141,7 @@ def simulated(
     finally:
         if world is not None:
             world.close()
+    motion.took = built - start, clock.now() - built
     motion.notices, motion.unstable, motion.broken = world.notices, dict(world.unstable), world.broken_joints
     return motion
 
@@ -307,11 +314,15 @@ class Experiment:
 
     def __init__(
         self, model: PhysicsModel, seconds: float, *, engine: str = PREVIEW, is_cheap: bool = False,
-        has_time: Callable[[], bool] = lambda: True,
+        has_time: Callable[[], bool] = lambda: True, fitting: Callable[[Motion], float] | None = None,
     ) -> None:  # fmt: skip
-        """is_cheap: one start aside."""
-        self.model, self.seconds, self.engine = model, seconds, engine
+        """is_cheap: one start aside. fitting: the seconds that there is time for, by the first ones."""
+        self.model, self.engine = model, engine
         self._coarse: Floats | None = None
+        if fitting is not None and seconds > GLIMPSE:
+            first = simulated(model, GLIMPSE, engine=engine)
+            seconds = seconds if first.problem else min(seconds, max(GLIMPSE, fitting(first)))
+        self.seconds = seconds
         self.motion = simulated(model, seconds, engine=engine)
         self.radii = np.array([radius_of(model, path) for path in self.motion.paths])
         count = len(self.motion.positions)

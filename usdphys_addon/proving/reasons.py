@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What engines do with a whole asset in their own way: it is seen in their motions, and tried before it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.frames import Matrix
+from ..core.model import PhysicsModel
+from ..core.schemas import usd_physics
+from ..simulation.articulations import joints_by_root
+from ..simulation.joint_facts import JointFacts
+from ..simulation.joint_poses import position_of, relative_pose, whole_turns
+from . import opinions
+from .certificate import measure
+from .opinions import Opinion
+from .runs import STEP, Motion, Parting, Subject, angles, ends_of, radius_of, simulated, subject_of, where_of
+
+#: s after a body parts, in which what engines do there is looked at.
+_AFTER = 0.25
+#: m or rad, by which a joint goes further beyond its limit in an engine than in the preview; the part of what a body is
+#: apart that this has to make.
+_SOFT, _PART = 3e-4, 0.5
+#: m, and how many times further, that a body slides in the preview.
+_SLID, _TIMES = 1e-3, 4.0
+
+
+class Beyond(NamedTuple):
+    """A joint that goes beyond its limits. far: m or rad. opinions: that say the limits."""
+
+    facts: JointFacts
+    axis: int
+    far: float
+    opinions: tuple[Opinion, ...]
+
+    @property
+    def words(self) -> str:
+        """How far, with its unit."""
+        return measure(self.far, self.axis)
+
+
+def beyond_limits(model: PhysicsModel, first: Parting, here: Motion, there: Motion) -> list[Beyond]:
+    """The joints that hang together with a body and go beyond their limits in an engine, and not in the preview, until
+    it parts: the farthest first. None where that moves the body by less than half of what it is apart then."""
+    subject, frame = subject_of(model), round(first.time / STEP)
+    last = min(frame, len(here.positions) - 1, len(there.positions) - 1)
+    found = []
+    for facts in _joints_of(subject, first.body):
+        axes = [axis for axis, freedom in enumerate(facts.freedoms) if not freedom.is_locked]
+        if axes not in ([0], [3]) or not facts.freedoms[axes[0]].is_limited or facts.freedoms[axes[0]].has_soft_limit:
+            continue
+        if not {facts.body0, facts.body1} - {""} <= set(here.paths) & set(there.paths):
+            continue
+        pasts = _past(subject, facts, axes[0], there, last) - _past(subject, facts, axes[0], here, last)
+        side = int(np.argmax(pasts))
+        if pasts[side] > _SOFT and (said := _limits_of(facts, side)):
+            found.append(Beyond(facts, axes[0], float(pasts[side]), said))
+    radius = radius_of(model, first.body)
+    moved = sum(_moved(subject, one, here.pose(first.body, last)[:3, 3], here, last, radius) for one in found)
+    if moved < _PART * _apart(first.body, here, there, last, radius):
+        return []
+    return sorted(found, key=lambda one: -one.far)
+
+
+def _moved(subject: Subject, one: Beyond, place: Matrix, motion: Motion, frame: int, radius: float) -> float:
+    """m by which the edge of a body moves, at most, where a joint goes so far."""
+    if one.axis < 3:
+        return one.far
+    anchor = ends_of(subject, one.facts, motion, frame)[0][:3, 3]
+    return one.far * (float(np.linalg.norm(place - anchor)) + radius)
+
+
+def _apart(body: str, here: Motion, there: Motion, frame: int, radius: float) -> float:
+    """m between the edges of a body in two motions."""
+    one, other = (motion.paths.index(body) for motion in (here, there))
+    turned = float(angles(here.rotations[frame, one], there.rotations[frame, other]))
+    return float(np.linalg.norm(here.positions[frame, one] - there.positions[frame, other])) + radius * turned
+
+
+def _joints_of(subject: Subject, body: str) -> Sequence[JointFacts]:
+    """The joints of all that hangs together with a body."""
+    return next((part.joints for part in subject.parts if body in part.bodies), ())
+
+
+def _limits_of(facts: JointFacts, side: int) -> tuple[Opinion, ...]:
+    """side: 0 for the lower limit, 1 for the upper one."""
+    fields = (("lower_limit", "low"), ("upper_limit", "high"))[side]
+    return tuple(
+        Opinion(facts.path, name, field) for name, value in facts.prim.schemas.items() for field in fields
+        if value.family == "UsdPhysics" and getattr(value, field, None) is not None
+    )  # fmt: skip
+
+
+def _past(subject: Subject, facts: JointFacts, axis: int, motion: Motion, last: int) -> Matrix:
+    """(2,), m or rad, how far a joint goes past its lower and upper limit until a frame; 0 where it does not."""
+    freedom, worst = facts.freedoms[axis], np.zeros(2)
+    for frame in range(last + 1):
+        place = position_of(facts, relative_pose(*ends_of(subject, facts, motion, frame)), axis)
+        place = whole_turns(freedom, place) if axis == 3 else place
+        worst = np.maximum(worst, (freedom.low - place, place - freedom.high))
+    return np.asarray(worst)
+
+
+class Slide(NamedTuple):
+    """A body that slides in the preview and stands in an engine. far: m. roots: of the articulation that it is in."""
+
+    other: str
+    far: float
+    roots: tuple[Opinion, ...]
+
+
+def sliding(model: PhysicsModel, first: Parting, here: Motion, there: Motion) -> Slide | None:
+    """Where a body of an articulation slides in the preview, stands in an engine, and stands in the preview, too, if
+    the articulation is none: friction of reduced coordinates acts after the links have moved."""
+    subject = subject_of(model)
+    kind, other = where_of(subject, here, first)
+    own = {facts.path for facts in _joints_of(subject, first.body)}
+    roots = tuple(
+        Opinion(root, usd_physics.ArticulationRootAPI.usd_name, "")
+        for root, joints in joints_by_root(model).items() if own & {facts.path for facts in joints}
+    )  # fmt: skip
+    if kind != "contact" or not roots:
+        return None
+    last = min(round((first.time + _AFTER) / STEP), len(here.positions) - 1, len(there.positions) - 1)
+    far, stays = (_way(subject, motion, first.body, last) for motion in (here, there))
+    if far < _SLID or far < _TIMES * stays:
+        return None
+    free = simulated(opinions.removed(model, roots), last * STEP)
+    if free.problem or far < _TIMES * _way(subject, free, first.body, last):
+        return None
+    return Slide(other, far, roots)
+
+
+def _way(subject: Subject, motion: Motion, body: str, last: int) -> float:
+    """m that a body has gone across gravity until a frame."""
+    row, size = motion.paths.index(body), float(np.linalg.norm(subject.gravity))
+    moved = motion.positions[last, row] - motion.positions[0, row]
+    down = subject.gravity / size if size else np.zeros(3)
+    return float(np.linalg.norm(moved - (moved @ down) * down))
