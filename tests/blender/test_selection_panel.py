@@ -150,6 +150,19 @@ def test_values_that_differ_have_a_sign_and_what_is_authored_a_button():
     assert [selected.BEHIND["mass"].read(obj) for obj in (one, other)] == [0.0, 0.0]
 
 
+def test_values_that_differ_have_a_sign_while_it_plays():
+    """What is selected then, too: a field without the sign says that all have its value."""
+    one, other = scenes.solid("One", shape="AUTO"), scenes.solid("Other", shape="AUTO")
+    for obj, kilograms in ((one, 1.0), (other, 2.0)):
+        obj.usdphys.mass.is_applied, obj.usdphys.mass.mass = True, kilograms
+    bpy.context.view_layer.update()
+    guard.start(bpy.context)
+    scenes.select(one, other)
+    compute()
+    texts = {row.name: row.text for row in box().all("prop")}
+    assert "\N{NOT EQUAL TO}" in texts["mass"] and "\N{NOT EQUAL TO}" not in texts["friction"]
+
+
 def test_door_of_the_grid_is_a_door_whatever_was_made_before():
     button = next(one for one in drawn("actions", "VIEW_3D").buttons("usdphys.mechanism"))
     assert (button.text, button.values) == ("Door", {"kind": "DOOR"})
