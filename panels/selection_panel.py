@@ -95,8 +95,10 @@ class _Rows:
             column.use_property_split = False
             column.label(text=label, translate=False)
             column.prop(self.values, typed.name, text="", placeholder=tr(typed.placeholder))
-        elif fits and not search:
-            row.prop(self.values, name, text=label, translate=False)
+        elif fits:
+            # In a column of its own the field would begin elsewhere than those above and below.
+            draw = row.prop_search if search else row.prop
+            draw(self.values, name, text=label, translate=False, **search)
         else:
             fitting.prop(row.column(), self.values, name, text=label, taken=_BUTTON, **search)
         if selection.is_authored(name):
@@ -258,10 +260,15 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
                 attributes.draw_list(
                     body, physics, "colliders", "active_collider_index", "colliders", "USDPHYS_UL_colliders"
                 )
-                rows.draw(body, "collider_approximation")
                 index = physics.active_collider_index
                 if 0 <= index < len(physics.colliders):
-                    own = physics.colliders[index].mass
+                    collider = physics.colliders[index]
+                    # An automatic shape is not that of an approximation that nobody has chosen; others have none.
+                    if collider.shape == "MESH" or (
+                        collider.shape == "AUTO" and collider.is_property_set("approximation")
+                    ):  # fmt: skip
+                        rows.draw(body, "collider_approximation")
+                    own = collider.mass
                     body.prop(own, "is_applied", text="Own Mass")
                     if own.is_applied:
                         fitting.prop(body, own, "mass")

@@ -163,6 +163,25 @@ def test_values_that_differ_have_a_sign_while_it_plays():
     assert "\N{NOT EQUAL TO}" in texts["mass"] and "\N{NOT EQUAL TO}" not in texts["friction"]
 
 
+def test_collides_as_is_shown_where_it_counts_and_is_not_none():
+    body = scenes.solid("Body", shape="AUTO")
+    scenes.select(body)
+    (collider,) = body.usdphys.colliders
+
+    def is_shown():
+        return "collider_approximation" in [row.name for row in box("shape").all("prop")]
+
+    assert not is_shown(), "an automatic shape is not that of the fallback"
+    collider.shape = "MESH"
+    assert is_shown()
+    collider.shape, collider.approximation = "AUTO", "convexHull"
+    assert is_shown()
+    collider.shape = "CUBE"
+    assert not is_shown(), "a box has no approximation"
+    items = selection.current(bpy.context).bl_rna.properties["collider_approximation"].enum_items
+    assert {item.identifier: item.name for item in items}["none"] == "Triangle Mesh"
+
+
 def test_door_of_the_grid_is_a_door_whatever_was_made_before():
     button = next(one for one in drawn("actions", "VIEW_3D").buttons("usdphys.mechanism"))
     assert (button.text, button.values) == ("Door", {"kind": "DOOR"})
