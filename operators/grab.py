@@ -12,12 +12,35 @@ from ..usdphys_addon.playback import guard as preview_guard
 from .outcome import message_of
 
 
+#: Objects that the view does not show, through which the mouse reaches at most; how far behind each it goes on, as a
+#: part of the way so far.
+MOST_HIDDEN, BEYOND = 100, 1e-5
+
+
 class View(NamedTuple):
-    """A region that shows the scene, its `RegionView3D`, and a place in it."""
+    """A region that shows the scene, its `RegionView3D`, a place in it, and its `SpaceView3D`."""
 
     region: Any
     data: Any
     place: tuple[float, float]
+    space: Any
+
+    def hit(self, context: Any) -> tuple[Any, Any] | None:
+        """(object, point) that is seen at the place; None for nothing."""
+        from bpy_extras import view3d_utils
+
+        origin = view3d_utils.region_2d_to_origin_3d(*self[:3])
+        direction = view3d_utils.region_2d_to_vector_3d(*self[:3])
+        graph, shown, start = context.evaluated_depsgraph_get(), context.view_layer.objects, origin
+        for _ in range(MOST_HIDDEN):
+            is_hit, point, _, _, obj, _ = context.scene.ray_cast(graph, start, direction)
+            if not is_hit or obj is None:
+                return None
+            # Such as outside of a local view. Blender does not know it of objects inside of instances.
+            if shown.get(obj.name) != obj or obj.visible_in_viewport_get(self.space):
+                return obj, point
+            start = point + direction * max((point - origin).length * BEYOND, BEYOND)
+        return None
 
 
 def view_under(screen: Any, x: int, y: int) -> View | None:
@@ -36,7 +59,7 @@ def view_under(screen: Any, x: int, y: int) -> View | None:
                 return None
             # Not that of the space: in a quad view it belongs to one of the four.
             region = found[0]
-            return View(region, region.data, (x - region.x, y - region.y))
+            return View(region, region.data, (x - region.x, y - region.y), area.spaces.active)
     return None
 
 
@@ -50,16 +73,10 @@ class Hand:
 
     def take(self, context: Any, event: Any) -> bool:
         """Grab the body under the mouse, or say why it cannot be grabbed. False if nothing there can be moved."""
-        from bpy_extras import view3d_utils
-
         under = view_under(context.screen, event.mouse_x, event.mouse_y)
-        if under is None:
-            return False
-        origin = view3d_utils.region_2d_to_origin_3d(*under)
-        direction = view3d_utils.region_2d_to_vector_3d(*under)
-        hit, point, _, _, obj, _ = context.scene.ray_cast(context.evaluated_depsgraph_get(), origin, direction)
-        path = self._session.shown.body_at(obj.name) if hit and obj is not None else ""
-        if not path:
+        hit = None if under is None else under.hit(context)
+        path = "" if hit is None else self._session.shown.body_at(hit[0].name)
+        if under is None or hit is None or not path:
             return False
         leader = preview_guard.timeline()
         if leader is not None and leader.shown != leader.front:
@@ -70,13 +87,13 @@ class Hand:
             )))  # fmt: skip
             return True
         try:
-            self._grab = self._session.grab(path, point)
+            self._grab = self._session.grab(path, hit[1])
         except KeyError:
             return False
         except InputError as error:
             self.report({"WARNING"}, tr(message_of(error)))
             return True
-        self._view, self._point = (under.region, under.data), point.copy()
+        self._view, self._point = (under.region, under.data), hit[1].copy()
         return True
 
     def drag(self, _context: Any, event: Any) -> set[Any]:

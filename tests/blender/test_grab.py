@@ -20,8 +20,15 @@ def region(kind, x, y, width, height, data=None):
     return Like(type=kind, x=x, y=y, width=width, height=height, data=data)
 
 
+def view():
+    """The area of a 3D view."""
+    return next(area for area in bpy.context.window.screen.areas if area.type == "VIEW_3D")
+
+
 def screen(*regions):
-    return Like(areas=[Like(type="OUTLINER", regions=[]), Like(type="VIEW_3D", regions=list(regions))])
+    return Like(areas=[
+        Like(type="OUTLINER", regions=[]), Like(type="VIEW_3D", regions=list(regions), spaces=view().spaces)
+    ])  # fmt: skip
 
 
 class Mouse(Hand):
@@ -44,8 +51,10 @@ class Mouse(Hand):
         return int(SIZE * (x / METRES + 0.5)), int(SIZE * (y / METRES + 0.5))
 
     def press(self, x, y):
-        scene, graph = bpy.context.scene, bpy.context.evaluated_depsgraph_get
-        context = Like(screen=self.screen, scene=scene, evaluated_depsgraph_get=graph)
+        context = Like(
+            screen=self.screen, scene=bpy.context.scene, view_layer=bpy.context.view_layer,
+            evaluated_depsgraph_get=bpy.context.evaluated_depsgraph_get,
+        )  # fmt: skip
         mouse_x, mouse_y = self.over(x, y)
         return self.take(context, Like(mouse_x=mouse_x, mouse_y=mouse_y))
 
@@ -144,3 +153,20 @@ def test_an_engine_that_holds_nothing_says_so_and_the_preview_goes_on(crate, mon
     assert mouse.press(0, 0)
     assert len(mouse.said) == 1 and "let bodies be grabbed" in mouse.said[0]
     assert preview_guard.current() is session
+
+
+def test_a_local_view_lets_one_grab_what_is_behind_what_it_leaves_out(crate):
+    lid = scenes.add_box("Lid")
+    lid.location.z = 2
+    scenes.select(crate)
+    preview_guard.start(bpy.context)
+    mouse = Mouse()
+    assert not mouse.press(0, 0), "the lid is over it"
+    area = view()
+    window = next(region for region in area.regions if region.type == "WINDOW")
+    with bpy.context.temp_override(area=area, region=window):
+        bpy.ops.view3d.localview()
+        try:
+            assert mouse.press(0, 0)
+        finally:
+            bpy.ops.view3d.localview()
