@@ -217,10 +217,11 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             _why_unknown(box, "mass")
         if selected.has_colliders(obj):
             rows.draw(box, "collider_shape")
-            shapes = readout.shapes_of(obj.name)
-            index = obj.usdphys.active_collider_index
-            if shapes and index < len(shapes) and obj.usdphys.colliders[index].shape in ("AUTO", "MESH"):
-                _below_value(box, tr(phrase(shapes[index])))
+            shapes = readout.shapes_of(obj.name) or ()
+            colliders, index = obj.usdphys.colliders, obj.usdphys.active_collider_index
+            if 0 <= index < len(colliders) and colliders[index].shape in ("AUTO", "MESH"):
+                # Empty while it is not known: a row that came later would move those below it under the mouse.
+                _below_value(box, tr(phrase(shapes[index])) if index < len(shapes) else "")
             rows.draw(box, "surface", search_data=bpy.data, search_property="materials", icon="MATERIAL")
             rows.draw(box, "friction")
             rows.draw(box, "bounce")

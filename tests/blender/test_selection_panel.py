@@ -182,6 +182,15 @@ def test_collides_as_is_shown_where_it_counts_and_is_not_none():
     assert {item.identifier: item.name for item in items}["none"] == "Triangle Mesh"
 
 
+def test_what_is_computed_moves_no_row_under_the_mouse():
+    scenes.select(scenes.solid("Body", shape="AUTO"))
+    before = box().all()
+    compute()
+    after = box().all()
+    assert "Box" in box().labels()
+    assert [one.kind for one in after] == [one.kind for one in before]
+
+
 def test_door_of_the_grid_is_a_door_whatever_was_made_before():
     button = next(one for one in drawn("actions", "VIEW_3D").buttons("usdphys.mechanism"))
     assert (button.text, button.values) == ("Door", {"kind": "DOOR"})
