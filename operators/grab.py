@@ -11,7 +11,6 @@ from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.playback import guard as preview_guard
 from .outcome import message_of
 
-
 #: Objects that the view does not show, through which the mouse reaches at most; how far behind each it goes on, as a
 #: part of the way so far.
 MOST_HIDDEN, BEYOND = 100, 1e-5

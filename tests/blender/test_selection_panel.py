@@ -192,8 +192,11 @@ def test_what_is_computed_moves_no_row_under_the_mouse():
 
 
 def test_door_of_the_grid_is_a_door_whatever_was_made_before():
-    button = next(one for one in drawn("actions", "VIEW_3D").buttons("usdphys.mechanism"))
+    actions = drawn("actions", "VIEW_3D")
+    button = next(one for one in actions.buttons("usdphys.mechanism"))
     assert (button.text, button.values) == ("Door", {"kind": "DOOR"})
+    balls = [one for one in actions.buttons("usdphys.add_physics") if one.text == "Ball"]
+    assert [one.values for one in balls] == [{"kind": "BALL"}]
 
 
 def test_drawing_reads_a_number_of_objects_that_does_not_grow_with_the_selection(monkeypatch):
