@@ -36,7 +36,7 @@ class View(NamedTuple):
             if not is_hit or obj is None:
                 return None
             # Such as outside of a local view. Blender does not know it of objects inside of instances.
-            if shown.get(obj.name) != obj or obj.visible_in_viewport_get(self.space):
+            if shown.get(obj.name) != obj or obj.evaluated_get(graph).visible_in_viewport_get(self.space):
                 return obj, point
             start = point + direction * max((point - origin).length * BEYOND, BEYOND)
         return None

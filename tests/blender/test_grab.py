@@ -166,6 +166,7 @@ def test_a_local_view_lets_one_grab_what_is_behind_what_it_leaves_out(crate):
     window = next(region for region in area.regions if region.type == "WINDOW")
     with bpy.context.temp_override(area=area, region=window):
         bpy.ops.view3d.localview()
+        bpy.context.view_layer.update()
         try:
             assert mouse.press(0, 0)
         finally:
