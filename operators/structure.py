@@ -48,6 +48,11 @@ class USDPHYS_OT_compound_from_selection(_OnSelection, bpy.types.Operator):
     bl_idname = "usdphys.compound_from_selection"
     bl_label = "Compound from Selection"
 
+    # It gives parents to objects where they are now: behind the simulated poses the authored ones would move.
+    poll = needs.poll(
+        needs.SCENE, needs.OBJECT_MODE, needs.AT_REST, needs.selected(1, "Select the objects first")
+    )  # fmt: skip
+
     target = EnumProperty(name="Body", items=items_of("body of a compound"), description="Object that becomes the body")
     role = EnumProperty(
         name="Role", items=items_of("role of a compound"), description="Kind of compound: one that moves, or static"

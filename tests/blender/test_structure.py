@@ -18,6 +18,7 @@ from usdphys_ext.usdphys_addon.bridge import property_values
 from usdphys_ext.usdphys_addon.core import fitting, frames, mass
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.core.steps import finished
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.simulation import convex_parts
 
 from . import scenes
@@ -816,3 +817,19 @@ def test_a_precise_decomposition_without_coacd_says_how_to_get_it(monkeypatch):
     monkeypatch.setenv(convex_parts.VARIABLE, "/no/such/python")
     with pytest.raises(RuntimeError, match="is not a program"):
         bpy.ops.usdphys.make_collider_objects(kind="DECOMPOSITION", method="precise")
+
+
+def test_a_compound_waits_for_the_reset_because_it_gives_parents_where_objects_are():
+    """Made of simulated poses, it left a body elsewhere after the reset."""
+    bodies = [scenes.solid("One", shape="AUTO"), scenes.solid("Other", shape="AUTO")]
+    bodies[1].location = (1.5, 0.0, 1.0)
+    scenes.select(*bodies)
+    session = preview_guard.start(bpy.context)
+    for _ in range(20):
+        session.step_once(bpy.context)
+    with pytest.raises(RuntimeError, match="Reset the preview first"):
+        bpy.ops.usdphys.compound_from_selection()
+    preview_guard.stop()
+    assert bpy.ops.usdphys.compound_from_selection() == {"FINISHED"}
+    bpy.context.view_layer.update()
+    assert tuple(bodies[1].matrix_world.translation) == pytest.approx((1.5, 0.0, 1.0), abs=1e-6)
