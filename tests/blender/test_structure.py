@@ -819,8 +819,10 @@ def test_a_precise_decomposition_without_coacd_says_how_to_get_it(monkeypatch):
         bpy.ops.usdphys.make_collider_objects(kind="DECOMPOSITION", method="precise")
 
 
-def test_a_compound_waits_for_the_reset_because_it_gives_parents_where_objects_are():
-    """Made of simulated poses, it left a body elsewhere after the reset."""
+@pytest.mark.parametrize("made", ["compound_from_selection", "make_tet_mesh"])
+def test_what_takes_places_from_objects_waits_for_the_reset(made):
+    """A compound of simulated poses left a body elsewhere after the reset, a TetMesh was not at its mesh."""
+    make = getattr(bpy.ops.usdphys, made)
     bodies = [scenes.solid("One", shape="AUTO"), scenes.solid("Other", shape="AUTO")]
     bodies[1].location = (1.5, 0.0, 1.0)
     scenes.select(*bodies)
@@ -828,8 +830,8 @@ def test_a_compound_waits_for_the_reset_because_it_gives_parents_where_objects_a
     for _ in range(20):
         session.step_once(bpy.context)
     with pytest.raises(RuntimeError, match="Reset the preview first"):
-        bpy.ops.usdphys.compound_from_selection()
+        make()
     preview_guard.stop()
-    assert bpy.ops.usdphys.compound_from_selection() == {"FINISHED"}
+    assert make() == {"FINISHED"}
     bpy.context.view_layer.update()
     assert tuple(bodies[1].matrix_world.translation) == pytest.approx((1.5, 0.0, 1.0), abs=1e-6)
