@@ -28,9 +28,11 @@ class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
         "exports. Off: take them out; their settings stay",
     )
 
+    # While a preview runs, the rigid body world follows what it moves: such a body would be read as animated.
     poll = needs.poll(
-        (lambda context: context.scene and context.scene.rigidbody_world, "The scene has no rigid body world")
-    )
+        (lambda context: context.scene and context.scene.rigidbody_world, "The scene has no rigid body world"),
+        needs.AT_REST,
+    )  # fmt: skip
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import blender_rigid_bodies

@@ -19,6 +19,7 @@ from ..usdphys_addon.system import faults
 from ..usdphys_addon.worker import jobs
 from ..usdphys_addon.worker.queue import Job
 from . import needs
+from .grab import Hand
 from .outcome import refuse
 from .stepped import SLICE, Stepped
 
@@ -61,17 +62,14 @@ class HeldArrows:
         return sum(_ARROWS[key][0] for key in self._held), sum(_ARROWS[key][1] for key in self._held)
 
 
-class Listener:
+class Listener(Hand):
     """A modal operator that advances the preview and handles the events of one window.
 
     Each window has one: a modal operator gets only the events of its own window, and ends when that is closed.
     """
 
-    report: Any
-    _session: Any = None
     _timer: Any = None
     _window = 0
-    _grab = 0
     _arrows: Any = None
 
     def listen(self, context: bpy.types.Context) -> set[Any]:
@@ -155,45 +153,6 @@ class Listener:
         _clear_status(context.workspace)
         redraw("VIEW_3D", "PROPERTIES")
         return status
-
-    # ------------------------------------------------------------------ grabbing
-
-    def take(self, context: bpy.types.Context, event: bpy.types.Event) -> bool:
-        """Grab the body under the mouse."""
-        from bpy_extras import view3d_utils
-
-        view_under = _view_under(context, event)
-        if view_under is None:
-            return False
-        region, view, place = view_under
-        origin = view3d_utils.region_2d_to_origin_3d(region, view, place)
-        direction = view3d_utils.region_2d_to_vector_3d(region, view, place)
-        hit, point, _, _, obj, _ = context.scene.ray_cast(context.evaluated_depsgraph_get(), origin, direction)
-        path = self._session.shown.body_at(obj.name) if hit and obj is not None else ""
-        leader = preview_guard.timeline()
-        # What an earlier frame shows is not where the bodies are in the simulation.
-        if not path or (leader is not None and leader.shown != leader.front):
-            return False
-        try:
-            self._grab = self._session.grab(path, point)
-        except KeyError:
-            return False
-        self._view, self._point = (region, view), point.copy()
-        return True
-
-    def drag(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
-        from bpy_extras import view3d_utils
-
-        if event.type == "LEFTMOUSE" and event.value == "RELEASE":
-            self._session.release(self._grab)
-            self._grab = 0
-            return {"RUNNING_MODAL"}
-        if event.type == "MOUSEMOVE":
-            region, view = self._view
-            place = (event.mouse_x - region.x, event.mouse_y - region.y)
-            self._session.drag(self._grab, view3d_utils.region_2d_to_location_3d(region, view, place, self._point))
-            return {"RUNNING_MODAL"}
-        return {"PASS_THROUGH"}
 
 
 def listen_everywhere() -> Job:
@@ -439,19 +398,6 @@ class USDPHYS_OT_preview_play_selected(Player, bpy.types.Operator):
 
     def moving(self, context: bpy.types.Context) -> frozenset[str]:
         return frozenset(obj.name for obj in context.selected_objects)
-
-
-def _view_under(context: bpy.types.Context, event: bpy.types.Event) -> tuple[Any, Any, tuple[float, float]] | None:
-    """(region, 3D view, position in the region) under the mouse."""
-    for area in context.screen.areas:
-        if area.type != "VIEW_3D":
-            continue
-        for region in area.regions:
-            x, y = event.mouse_x - region.x, event.mouse_y - region.y
-            if region.type == "WINDOW" and 0 <= x < region.width and 0 <= y < region.height:
-                space: Any = area.spaces.active
-                return region, space.region_3d, (x, y)
-    return None
 
 
 def _pause_timeline(context: bpy.types.Context) -> None:

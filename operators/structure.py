@@ -20,6 +20,12 @@ _MOST_TOLD = 4
 _REPLACE = "Remove the collider objects that were made for the object earlier"
 
 
+#: Of the actions below that take places from objects.
+_AT_REST = needs.poll(
+    needs.SCENE, needs.OBJECT_MODE, needs.AT_REST, needs.selected(1, "Select the objects first")
+)  # fmt: skip
+
+
 class _OnSelection:
     """Mix-in: runs one action on the selected objects."""
 
@@ -47,6 +53,9 @@ class USDPHYS_OT_compound_from_selection(_OnSelection, bpy.types.Operator):
 
     bl_idname = "usdphys.compound_from_selection"
     bl_label = "Compound from Selection"
+
+    # It gives parents to objects where they are now: behind the simulated poses the authored ones would move.
+    poll = _AT_REST
 
     target = EnumProperty(name="Body", items=items_of("body of a compound"), description="Object that becomes the body")
     role = EnumProperty(
@@ -218,6 +227,9 @@ USD has a TetMesh for them"""
 
     bl_idname = "usdphys.make_tet_mesh"
     bl_label = "Make TetMesh"
+
+    # Its objects are put where those of the selection are now.
+    poll = _AT_REST
 
     across = IntProperty(
         name="Cells Across", description="Cells along the longest side of the mesh; each has twelve tetrahedra",

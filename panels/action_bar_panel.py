@@ -29,7 +29,7 @@ def _rows_of(menu: str) -> tuple[tuple[str, str, str], ...]:
 
 ACTIONS, MAKE, BATCH = _rows_of("actions"), _rows_of("make"), _rows_of("batch")
 #: What a button of a menu sets, by its text.
-_GIVEN = {"Door": {"kind": "DOOR"}}
+_GIVEN = {"Door": {"kind": "DOOR"}, "Ball": {"kind": "BALL"}}
 #: Texts of buttons where the whole one does not fit.
 _SHORT = {"Copy Physics to Selected": "Copy to Selected"}
 

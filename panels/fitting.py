@@ -7,14 +7,13 @@ Widths are in pixels at a UI scale of 1.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import Any
 
-import blf
 import bpy
 from bpy.types import Context, UILayout
 
 from ..usdphys_addon.bridge import language
+from ..usdphys_addon.viewport import wrapped_text
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 
 #: What margins, indents and tabs take of the width of a region.
@@ -23,7 +22,6 @@ _MARGINS = {"UI": 56.0, "WINDOW": 40.0}
 SPLIT, _BESIDE = 0.4, 0.25
 #: What a button takes besides its text, an icon, a number with its unit, a box to tick.
 _EDGES, _ICON, _NUMBER, _TICK = 10.0, 20.0, 68.0, 26.0
-_FONT_SIZE = 11.0
 
 
 def room() -> float:
@@ -40,11 +38,9 @@ def shown(text: str) -> str:
     return language.label(text, bpy.app.translations.locale)
 
 
-@lru_cache(maxsize=4096)
 def text_width(text: str) -> float:
     """Width of a text that is translated already."""
-    blf.size(0, _FONT_SIZE)
-    return float(blf.dimensions(0, text)[0])
+    return wrapped_text.text_width(text)
 
 
 def label_room(kind: str, width: float, *, is_split: bool, is_array: bool = False, share: float = SPLIT) -> float:

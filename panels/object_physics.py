@@ -30,8 +30,9 @@ _GPRIM_FIELDS = {
 _FRAME_FIELDS = frozenset({"local_pos0", "local_rot0", "local_pos1", "local_rot1"})
 #: What the edges of a box take of a row.
 _BOX = 12
-#: Width of a panel from which a list has place for empty names.
-_WITH_NAMES = 190.0
+#: What a list says in place of a name, the part of its rows for names, what its edges and buttons take of a panel, and
+#: the edges of a field.
+_UNNAMED, _NAMES, _LIST, _FIELD = "automatic name", 0.45, 38.0, 16.0
 #: Width of the icon and the arrow of a menu.
 _ICONS = 36.0
 _BREAK_FIELDS = ("break_force", "break_torque")
@@ -100,10 +101,12 @@ class _Mass(_SubPart):
 
 
 def _draw_colliders(_context: Context, layout: UILayout, item: PropertyGroup) -> None:
-    row = layout.split(factor=0.6, align=True) if item.name or fitting.room() > _WITH_NAMES else layout
+    needed = fitting.text_width(fitting.shown(_UNNAMED)) + _FIELD
+    has_name = bool(item.name) or needed <= _NAMES * (fitting.room() - _LIST)
+    row = layout.split(factor=1.0 - _NAMES, align=True) if has_name else layout
     row.prop(item, "shape", text="", emboss=False)
-    if item.name or fitting.room() > _WITH_NAMES:
-        row.prop(item, "name", text="", emboss=False, placeholder="automatic name")
+    if has_name:
+        row.prop(item, "name", text="", emboss=False, placeholder=_UNNAMED)
 
 
 class _Colliders(_SubPart):

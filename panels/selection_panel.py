@@ -95,8 +95,10 @@ class _Rows:
             column.use_property_split = False
             column.label(text=label, translate=False)
             column.prop(self.values, typed.name, text="", placeholder=tr(typed.placeholder))
-        elif fits and not search:
-            row.prop(self.values, name, text=label, translate=False)
+        elif fits:
+            # In a column of its own the field would begin elsewhere than those above and below.
+            draw = row.prop_search if search else row.prop
+            draw(self.values, name, text=label, translate=False, **search)
         else:
             fitting.prop(row.column(), self.values, name, text=label, taken=_BUTTON, **search)
         if selection.is_authored(name):
@@ -215,10 +217,11 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             _why_unknown(box, "mass")
         if selected.has_colliders(obj):
             rows.draw(box, "collider_shape")
-            shapes = readout.shapes_of(obj.name)
-            index = obj.usdphys.active_collider_index
-            if shapes and index < len(shapes) and obj.usdphys.colliders[index].shape in ("AUTO", "MESH"):
-                _below_value(box, tr(phrase(shapes[index])))
+            shapes = readout.shapes_of(obj.name) or ()
+            colliders, index = obj.usdphys.colliders, obj.usdphys.active_collider_index
+            if 0 <= index < len(colliders) and colliders[index].shape in ("AUTO", "MESH"):
+                # Empty while it is not known: a row that came later would move those below it under the mouse.
+                _below_value(box, tr(phrase(shapes[index])) if index < len(shapes) else "")
             rows.draw(box, "surface", search_data=bpy.data, search_property="materials", icon="MATERIAL")
             rows.draw(box, "friction")
             rows.draw(box, "bounce")
@@ -258,10 +261,15 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
                 attributes.draw_list(
                     body, physics, "colliders", "active_collider_index", "colliders", "USDPHYS_UL_colliders"
                 )
-                rows.draw(body, "collider_approximation")
                 index = physics.active_collider_index
                 if 0 <= index < len(physics.colliders):
-                    own = physics.colliders[index].mass
+                    collider = physics.colliders[index]
+                    # An automatic shape is not that of an approximation that nobody has chosen; others have none.
+                    if collider.shape == "MESH" or (
+                        collider.shape == "AUTO" and collider.is_property_set("approximation")
+                    ):  # fmt: skip
+                        rows.draw(body, "collider_approximation")
+                    own = collider.mass
                     body.prop(own, "is_applied", text="Own Mass")
                     if own.is_applied:
                         fitting.prop(body, own, "mass")

@@ -623,7 +623,7 @@ def test_layouts_show_what_is_registered():
     assert len(expected) >= 6
     assert shown(panels.USDPHYS_MT_pie) == expected
     made = [idname for idname, _, _ in panels.MAKE]
-    assert len(made) == 9
+    assert len(made) == 10
     others = ["usdphys.add_collider", "usdphys.add_physics", "usdphys.edit_generated", "usdphys.remove_generated"]
     assert shown(panels.USDPHYS_PT_actions) == [*made, *others]
     assert shown(panels.USDPHYS_MT_object)[: len(expected)] == expected

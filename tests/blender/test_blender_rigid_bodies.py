@@ -12,6 +12,7 @@ from usdphys_ext.usdphys_addon.authoring.blender_rigid_bodies import convert_sce
 from usdphys_ext.usdphys_addon.bridge import scene_read
 from usdphys_ext.usdphys_addon.bridge.animated import curves_of
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 LINEAR = ("lin_x", "lin_y", "lin_z")
 ANGULAR = ("ang_x", "ang_y", "ang_z")
@@ -925,3 +926,17 @@ def test_a_body_in_both_worlds_is_reported_and_taken_out(scene):
     assert bpy.ops.usdphys.check() == {"FINISHED"}
     bpy.ops.usdphys.check_fix_all()
     assert box.name not in scene.rigidbody_world.collection.objects
+
+
+def test_the_conversion_waits_for_the_reset_and_reads_no_body_as_animated(scene):
+    """While it plays, Bullet follows what the preview moves, as if it were animated."""
+    box = add_box("Box")
+    box.usdphys.rigid_body.is_applied = True
+    box.usdphys.colliders.add()
+    bpy.context.view_layer.update()
+    preview_guard.start(bpy.context)
+    with pytest.raises(RuntimeError, match="Reset the preview first"):
+        bpy.ops.usdphys.from_rigid_bodies()
+    preview_guard.stop()
+    assert bpy.ops.usdphys.from_rigid_bodies() == {"FINISHED"}
+    assert box.usdphys.rigid_body.is_applied and not box.usdphys.rigid_body.kinematic_enabled

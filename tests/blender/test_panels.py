@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -1908,6 +1909,19 @@ def test_no_text_of_the_sidebar_is_cut(narrow, width, language):
             if found:
                 cut[obj.name, cls.__name__] = found
     assert cut == {} and drawn_texts > 400
+
+
+def test_a_sentence_is_broken_where_its_line_is_full(narrow):
+    """Letters of one width were assumed, so that lines ended early, and a sign like "(0)." had one of its own."""
+    narrow(292, "en_US")
+    layout = LayoutRecorder()
+    wrapped_text.draw_text(
+        layout, "The filling of this little film still fills it until it is full, if it fits.", "NONE"
+    )
+    lines, room = layout.labels(), 292.0 - 76.0
+    assert max(map(fitting.text_width, lines)) <= room
+    for line, later in itertools.pairwise(lines):
+        assert fitting.text_width(f"{line} {later.split()[0]}") > room - 24.0
 
 
 class _Everything:

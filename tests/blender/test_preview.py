@@ -626,6 +626,21 @@ def test_bake_keys_every_frame_and_clear_takes_it_back():
     assert raw() == before and not bpy.data.actions
 
 
+def test_a_bake_that_is_cleared_while_it_plays_leaves_the_authored_poses():
+    obj = crate(rotation_euler=(0.3, 0.2, 0.1))
+    scene = bpy.context.scene
+    scene.frame_set(1)
+    before = raw()
+    assert bpy.ops.usdphys.preview_bake(use_scene_range=False, frame_start=1, frame_end=5) == {"FINISHED"}
+    run(preview_guard.start(bpy.context), 0.5)
+    assert obj.matrix_world.translation.z < 4.5
+    assert bpy.ops.usdphys.preview_clear_bake() == {"FINISHED"}
+    if (session := preview_guard.current()) is not None:
+        run(session, 0.2)
+    preview_guard.stop()
+    assert raw() == before and not bpy.data.actions
+
+
 def arm():
     """Two links of 2 m along X on hinges about Y, at (0, 0, 2) and (2, 0, 2); the second one cannot bend far."""
     links = [crate(name, (x, 0, 2.0), scale=(2.0, 0.2, 0.2)) for name, x in (("Upper", 1.0), ("Lower", 3.0))]

@@ -61,9 +61,13 @@ def type_recipe(root, name):
 
 
 @pytest.fixture
-def copy(tmp_path, usd_python):
-    """A copy of the repository. Its `.venv` is the environment of this test."""
-    root = tmp_path / "copy"
+def copy(tmp_path_factory, usd_python):
+    """A copy of the repository. Its `.venv` is the environment of this test.
+
+    In one place for all recipes: what Python has compiled for one it need not compile for the next.
+    """
+    root = tmp_path_factory.getbasetemp() / "copy"
+    shutil.rmtree(root, ignore_errors=True)
     shutil.copytree(ROOT, root, ignore=NOT_COPIED)
     (root / ".venv").symlink_to(sys.prefix)
     (root / ".venv-usd").symlink_to(usd_python.parent.parent)

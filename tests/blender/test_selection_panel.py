@@ -150,9 +150,53 @@ def test_values_that_differ_have_a_sign_and_what_is_authored_a_button():
     assert [selected.BEHIND["mass"].read(obj) for obj in (one, other)] == [0.0, 0.0]
 
 
+def test_values_that_differ_have_a_sign_while_it_plays():
+    """What is selected then, too: a field without the sign says that all have its value."""
+    one, other = scenes.solid("One", shape="AUTO"), scenes.solid("Other", shape="AUTO")
+    for obj, kilograms in ((one, 1.0), (other, 2.0)):
+        obj.usdphys.mass.is_applied, obj.usdphys.mass.mass = True, kilograms
+    bpy.context.view_layer.update()
+    guard.start(bpy.context)
+    scenes.select(one, other)
+    compute()
+    texts = {row.name: row.text for row in box().all("prop")}
+    assert "\N{NOT EQUAL TO}" in texts["mass"] and "\N{NOT EQUAL TO}" not in texts["friction"]
+
+
+def test_collides_as_is_shown_where_it_counts_and_is_not_none():
+    body = scenes.solid("Body", shape="AUTO")
+    scenes.select(body)
+    (collider,) = body.usdphys.colliders
+
+    def is_shown():
+        return "collider_approximation" in [row.name for row in box("shape").all("prop")]
+
+    assert not is_shown(), "an automatic shape is not that of the fallback"
+    collider.shape = "MESH"
+    assert is_shown()
+    collider.shape, collider.approximation = "AUTO", "convexHull"
+    assert is_shown()
+    collider.shape = "CUBE"
+    assert not is_shown(), "a box has no approximation"
+    items = selection.current(bpy.context).bl_rna.properties["collider_approximation"].enum_items
+    assert {item.identifier: item.name for item in items}["none"] == "Triangle Mesh"
+
+
+def test_what_is_computed_moves_no_row_under_the_mouse():
+    scenes.select(scenes.solid("Body", shape="AUTO"))
+    before = box().all()
+    compute()
+    after = box().all()
+    assert "Box" in box().labels()
+    assert [one.kind for one in after] == [one.kind for one in before]
+
+
 def test_door_of_the_grid_is_a_door_whatever_was_made_before():
-    button = next(one for one in drawn("actions", "VIEW_3D").buttons("usdphys.mechanism"))
+    actions = drawn("actions", "VIEW_3D")
+    button = next(one for one in actions.buttons("usdphys.mechanism"))
     assert (button.text, button.values) == ("Door", {"kind": "DOOR"})
+    balls = [one for one in actions.buttons("usdphys.add_physics") if one.text == "Ball"]
+    assert [one.values for one in balls] == [{"kind": "BALL"}]
 
 
 def test_drawing_reads_a_number_of_objects_that_does_not_grow_with_the_selection(monkeypatch):

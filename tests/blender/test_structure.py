@@ -18,6 +18,7 @@ from usdphys_ext.usdphys_addon.bridge import property_values
 from usdphys_ext.usdphys_addon.core import fitting, frames, mass
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.core.steps import finished
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.simulation import convex_parts
 
 from . import scenes
@@ -816,3 +817,21 @@ def test_a_precise_decomposition_without_coacd_says_how_to_get_it(monkeypatch):
     monkeypatch.setenv(convex_parts.VARIABLE, "/no/such/python")
     with pytest.raises(RuntimeError, match="is not a program"):
         bpy.ops.usdphys.make_collider_objects(kind="DECOMPOSITION", method="precise")
+
+
+@pytest.mark.parametrize("made", ["compound_from_selection", "make_tet_mesh"])
+def test_what_takes_places_from_objects_waits_for_the_reset(made):
+    """A compound of simulated poses left a body elsewhere after the reset, a TetMesh was not at its mesh."""
+    make = getattr(bpy.ops.usdphys, made)
+    bodies = [scenes.solid("One", shape="AUTO"), scenes.solid("Other", shape="AUTO")]
+    bodies[1].location = (1.5, 0.0, 1.0)
+    scenes.select(*bodies)
+    session = preview_guard.start(bpy.context)
+    for _ in range(20):
+        session.step_once(bpy.context)
+    with pytest.raises(RuntimeError, match="Reset the preview first"):
+        make()
+    preview_guard.stop()
+    assert make() == {"FINISHED"}
+    bpy.context.view_layer.update()
+    assert tuple(bodies[1].matrix_world.translation) == pytest.approx((1.5, 0.0, 1.0), abs=1e-6)

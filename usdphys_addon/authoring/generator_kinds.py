@@ -13,7 +13,12 @@ KINDS = (
     ),
     ("RAMP", "Ramp", "MOD_BEVEL", "A static wedge"),
     ("STACK", "Box Stack", "MESH_CUBE", "Boxes stacked on each other, each a rigid body"),
-    ("BALL", "Ball", "MESH_UVSPHERE", "A rigid body with a sphere as its collider"),
+    (
+        "BALL",
+        "Ball",
+        "MESH_UVSPHERE",
+        "A ball that is thrown at the selected bodies; without a selection it begins at the 3D cursor",
+    ),
     ("DOMINOES", "Domino Row", "ALIGN_JUSTIFY", "Dominoes in a row, each a rigid body"),
 )
 #: (kind, label, icon, tooltip) of sample scenes.

@@ -40,6 +40,10 @@ _VECTOR_SUBTYPES: dict[units.Dimension, Any] = {
 _LABEL_UNITS = {units.MASS: " (kg)", units.DENSITY: " (kg/m³)", units.ANGULAR_VELOCITY: " (°/s)"}
 
 
+#: Labels of tokens that say something else as words: a mesh with this approximation does collide.
+_TOKEN_LABELS = {"physics:approximation": {"none": "Triangle Mesh"}}
+
+
 def make_property(attribute: Attribute, angular: bool = False) -> Any:
     """The bpy property of an attribute, with its fallback as default. Arrays are text, see `core.array_text`."""
     kind, fallback = attribute.value, attribute.fallback
@@ -53,7 +57,8 @@ def make_property(attribute: Attribute, angular: bool = False) -> Any:
         return bpy.props.StringProperty(default=array_text.format_array(fallback or ()), **common)
     if kind.base == "text":
         if attribute.tokens:
-            items = [(token, _token_label(token), "") for token in attribute.tokens]
+            labels = _TOKEN_LABELS.get(attribute.usd, {})
+            items = [(token, labels.get(token) or _token_label(token), "") for token in attribute.tokens]
             return bpy.props.EnumProperty(items=items, default=fallback, **common)
         if attribute.type == "asset":
             common["subtype"] = "FILE_PATH"

@@ -209,8 +209,10 @@ def _keyed(scene: Scene) -> list[str]:
 def clear_bake(scene: Scene) -> int:
     """Remove what the last bake made, and restore the authored transforms. Returns the number of objects.
 
-    Instances for which objects were baked are shown again.
+    Instances for which objects were baked are shown again. A preview ends before, which would put back what it found.
     """
+    if baked(scene):
+        preview_guard.stop()
     unmark(scene)
     names, objects = _keyed(scene), objects_by_name(with_linked=True)
     for name in names:

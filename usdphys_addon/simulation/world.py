@@ -606,9 +606,11 @@ class World:
 
     @_followed
     def move_grab(self, number: int, target: ArrayLike) -> None:
-        """Set the target (3,) of the held point."""
+        """Set the target (3,) of the held point. Unknown numbers, as after a reset, are ignored."""
         x, y, z = np.asarray(target, float).tolist()
-        self._held(number).target = (x, y, z)
+        for engine in self.spaces:
+            if number in engine.grabs:
+                engine.grabs[number].target = (x, y, z)
 
     def grab_point(self, number: int) -> Floats:
         """Current position (3,) of the held point."""

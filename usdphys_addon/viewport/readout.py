@@ -121,9 +121,18 @@ _KINDS: dict[str, Callable[[bpy.types.Context, str], Any]] = {
 }  # fmt: skip
 
 
-def know(kind: str, computed: Callable[[bpy.types.Context, str], Any]) -> None:
-    """Compute one more kind of values for panels: (context, name) -> value."""
+#: Kinds that simulated poses do not change: they are computed while a preview runs, too.
+_WITHOUT_POSES = {"members"}
+
+
+def know(kind: str, computed: Callable[[bpy.types.Context, str], Any], *, needs_poses: bool = True) -> None:
+    """Compute one more kind of values for panels: (context, name) -> value.
+
+    needs_poses: of the authored poses, so that it waits while a preview runs.
+    """
     _KINDS[kind] = computed
+    if not needs_poses:
+        _WITHOUT_POSES.add(kind)
 
 
 class _Known(NamedTuple):
@@ -169,7 +178,7 @@ def ask(kind: str, name: str) -> Any:
     scene_watch.look_at_operators()
     # No handler runs when a script changes a property, but the panels are drawn.
     is_due = known is None or clock.now() - known.at >= max(_keep(known), SHARE * known.took)
-    if is_due and preview_guard.current() is None:
+    if is_due and (kind in _WITHOUT_POSES or preview_guard.current() is None):
         if key not in _asked:
             _asked.append(key)
         jobs.add(compute)

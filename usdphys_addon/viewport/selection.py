@@ -389,9 +389,9 @@ def differing(obj: Object, others: int) -> frozenset[str]:
 def register() -> None:
     bpy.utils.register_class(USDPHYS_Selection)
     setattr(bpy.types.Scene, NAME, bpy.props.PointerProperty(type=USDPHYS_Selection))
-    readout.know("differing", compute_differing)
+    readout.know("differing", compute_differing, needs_poses=False)
     readout.know("articulation", compute_articulation)
-    readout.know("held", compute_held)
+    readout.know("held", compute_held, needs_poses=False)
 
 
 def unregister() -> None:

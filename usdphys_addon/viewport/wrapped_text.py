@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
+import blf
 import bpy
 from bpy.types import UILayout
 
@@ -13,10 +15,12 @@ from ..bridge.language import tr
 from ..core.lines import lines
 from ..core.words import phrase
 
-#: Characters per line without a region, and in the panel of an operation, whose width a draw does not know; pixels of
-#: margins and icon, and of a character.
+#: Characters per line without a region, and in the panel of an operation, whose width a draw does not know. At a UI
+#: scale of 1: pixels of margins and icon, of a wide character and of a narrow one; the size of the font, and pixels of
+#: the edges of a box in which a text may be.
 _LINE, OPERATION_LINE = 32, 40
-_MARGINS, _CHARACTER = 76, 6.4
+_MARGINS, _CHARACTER, _NARROW = 76, 6.4, 4.0
+_FONT_SIZE, _BOX = 11.0, 12
 #: Width of a dialog, pixels, and characters per line in it: while it is drawn, the region is that below it.
 DIALOG = 400
 DIALOG_LINE = int((DIALOG - _MARGINS) / _CHARACTER)
@@ -29,7 +33,7 @@ def draw_text(layout: UILayout, text: str, icon: str, taken: int = 0, length: in
     """
     # French puts a space before such a sign, which must not begin a line.
     whole = re.sub(r" (?=[:;!?»])", "\N{NO-BREAK SPACE}", tr(text))
-    for number, line in enumerate(lines(whole, length or _line_length(taken))):
+    for number, line in enumerate(lines(whole, length) if length else _fitting(whole, taken)):
         layout.label(text=line, translate=False, icon="BLANK1" if number and icon != "NONE" else icon)
 
 
@@ -39,10 +43,28 @@ def draw_rest(layout: UILayout, count: int, drawn: int) -> None:
         layout.label(text=tr(phrase("and {count} more", count=count - drawn)))
 
 
-def _line_length(taken: int) -> int:
+def _fitting(text: str, taken: int) -> tuple[str, ...]:
     context: Any = bpy.context
     region = context.region
     if region is None:
-        return _LINE
+        return tuple(lines(text, _LINE))
     scale = context.preferences.system.ui_scale or 1.0
-    return max(10, int((region.width / scale - _MARGINS - taken) / _CHARACTER))
+    return _broken(text, region.width / scale - _MARGINS - _BOX - taken)
+
+
+@lru_cache(maxsize=1024)
+def _broken(text: str, width: float) -> tuple[str, ...]:
+    """A text in lines that are no wider than so many pixels, as long as they can be."""
+    least = max(10, int(width / _CHARACTER))
+    for length in range(int(width / _NARROW), least, -1):
+        found = lines(text, length)
+        if all(text_width(line) <= width for line in found):
+            return tuple(found)
+    return tuple(lines(text, least))
+
+
+@lru_cache(maxsize=4096)
+def text_width(text: str) -> float:
+    """Width of a text that is translated already, in pixels at a UI scale of 1."""
+    blf.size(0, _FONT_SIZE)
+    return float(blf.dimensions(0, text)[0])

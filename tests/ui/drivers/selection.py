@@ -1,6 +1,7 @@
 """The box of the selection in the sidebar: a body, several bodies, a joint; dark and light, wide and narrow, 150 %."""
 
 import sys
+from functools import partial
 
 sys.path.insert(0, "/share/drivers")
 
@@ -65,6 +66,9 @@ def views(name, chosen):
             select(*objects)
         else:
             bpy.ops.object.select_all(action="DESELECT")
+        if len(objects) > 1:
+            differing = sys.modules[f"{kit.MODULE}.usdphys_addon.viewport.selection"].differing
+            yield from kit.until(partial(differing, objects[0], len(objects) - 1), "what differs is known")
         yield 1.5
         kit.shot(f"{name}-{what}")
 
