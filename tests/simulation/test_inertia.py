@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bodies turn by their own moments of inertia, wherever in them their colliders are, however turned and however small."""
+"""Bodies turn by their own moments of inertia, wherever and however turned their colliders are, small ones too."""
 
 from __future__ import annotations
 

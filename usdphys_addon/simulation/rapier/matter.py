@@ -53,8 +53,8 @@ def massless(place: Isometry3) -> tuple[Isometry3, MassProperties]:
     """(place, mass) of a collider that adds nothing to the mass of its body; the place moves by its rounding.
 
     The solver adds up the masses of a body and its colliders, and diagonalizes the sum: below 0.01 kg m2, and with two
-    equal moments, often with wrong axes. It only skips what is zero to the bit in the frame of the body. So this mass has
-    the middle and the axes that the place takes there; without a mass, they mean nothing.
+    equal moments, often with wrong axes. It only skips what is zero to the bit in the frame of the body. So this mass
+    has the middle and the axes that the place takes there; without a mass, they mean nothing.
     """
     x, y, z, w = place.rotation.quaternion
     back = tuple(-part for part in place.translation.to_tuple())
