@@ -10,8 +10,6 @@ Needs Pillow, which the environment `docs` has. A picture is shown at its size, 
 import sys
 from pathlib import Path
 
-from PIL import Image
-
 #: Left, top, width and height of what a page shows of a shot, in pixels.
 CUTS: dict[str, tuple[int, int, int, int]] = {
     "beside-1-both": (60, 270, 705, 450),
@@ -41,6 +39,8 @@ STILL, MOTION = 82, 55
 
 def cut(source: Path, target: Path) -> list[str]:
     """Write each picture of `CUTS` of which there is a shot. Returns their names."""
+    from PIL import Image
+
     target.mkdir(parents=True, exist_ok=True)
     done = []
     for name, (left, top, width, height) in CUTS.items():
@@ -55,6 +55,8 @@ def cut(source: Path, target: Path) -> list[str]:
 
 def film(folder: Path, target: Path, rate: float, still: int) -> None:
     """Put the frames of a folder together, and keep one as a still picture in the folder `stills` beside its folder."""
+    from PIL import Image
+
     target.parent.mkdir(parents=True, exist_ok=True)
     frames = [Image.open(path).convert("RGB") for path in sorted(folder.glob("*.png"))]
     unfinished = target.with_suffix(".part")

@@ -125,6 +125,16 @@ def wait(process: subprocess.Popen[bytes], log: Path) -> int:
                 raise
 
 
+def keep_compiled() -> None:
+    """Have every Python compile a file once for all processes to come, in a folder apart from the tree.
+
+    Some machines tell Python to keep nothing: then each of a thousand short processes compiles all that it imports, and
+    pytest rewrites the same tests in every run.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = str(ROOT / "build" / "pycache")
+
+
 def end(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         with contextlib.suppress(ProcessLookupError):
@@ -393,6 +403,7 @@ def report(paths: list[Path], status: int = 0) -> int:
 def main(arguments: list[str]) -> int:
     if arguments[:1] == ["report"]:
         return report(list(JUNIT.glob("*.xml")), *map(int, arguments[1:]))
+    keep_compiled()
     number = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if arguments[:1] == ["-j"] and len(arguments) > 1 and arguments[1].isdecimal():
         number, arguments = int(arguments[1]), arguments[2:]

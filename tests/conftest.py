@@ -13,6 +13,8 @@ import importlib.util
 import os
 import sys
 import time
+import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -61,6 +63,32 @@ def load_script(name: str) -> Any:
     finally:
         sys.path.remove(folder)
     return module
+
+
+#: Cases of one test that all run in every Blender.
+FEW = 2
+
+
+def _spare(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what this Blender is spared: SLOW_SHARE=1/3 stands for the second of three.
+
+    Each slow test and each of more than FEW cases of one test runs in one of them; the cases go round, so that each
+    Blender gets some. What is for some Blenders only runs wherever it can.
+    """
+    number, _, count = os.environ.get("SLOW_SHARE", "").partition("/")
+    if not count:
+        return
+    cases = defaultdict(list)
+    for item in items:
+        cases[item.nodeid.partition("[")[0]].append(item)
+    others = set()
+    for name, several in cases.items():
+        is_shared = len(several) > FEW or several[0].get_closest_marker("slow")
+        if is_shared and not several[0].get_closest_marker("skipif"):
+            first = zlib.crc32(name.encode())
+            others |= {item for place, item in enumerate(several, first) if place % int(count) != int(number)}
+    config.hook.pytest_deselected(items=list(others))
+    items[:] = [item for item in items if item not in others]
 
 
 @pytest.fixture(scope="session")
@@ -214,8 +242,9 @@ def own_compare(usd_python: Path) -> Iterator[Callable[[Path, Path], dict[str, A
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that go over files of others, or their twins, are marked `shared`."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that go over files of others, or their twins, are marked `shared`. Some are left to other Blenders."""
+    _spare(config, items)
     for item in items:
         if "shared" in getattr(item, "fixturenames", ()):
             item.add_marker("shared")

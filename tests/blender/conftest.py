@@ -8,8 +8,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import zlib
-from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -24,32 +22,6 @@ import bpy
 
 if hasattr(bpy.utils, "expose_bundled_modules"):
     bpy.utils.expose_bundled_modules()
-
-
-#: Cases of one test that all run in every Blender.
-FEW = 3
-
-
-def pytest_collection_modifyitems(config, items):
-    """What this Blender is spared: SLOW_SHARE=1/3 stands for the second of three.
-
-    Each slow test and each of more than FEW cases of one test runs in one of them; the cases go round, so that each
-    Blender gets some. What is for some Blenders only runs wherever it can.
-    """
-    number, _, count = os.environ.get("SLOW_SHARE", "").partition("/")
-    if not count:
-        return
-    cases = defaultdict(list)
-    for item in items:
-        cases[item.nodeid.partition("[")[0]].append(item)
-    others = set()
-    for name, several in cases.items():
-        is_shared = len(several) > FEW or several[0].get_closest_marker("slow")
-        if is_shared and not several[0].get_closest_marker("skipif"):
-            first = zlib.crc32(name.encode())
-            others |= {item for place, item in enumerate(several, first) if place % int(count) != int(number)}
-    config.hook.pytest_deselected(items=list(others))
-    items[:] = [item for item in items if item not in others]
 
 
 @pytest.fixture(scope="session", autouse=True)

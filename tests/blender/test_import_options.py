@@ -408,6 +408,22 @@ def test_empties_of_a_small_robot_are_drawn_small_on_a_large_floor(tmp_path):
         assert empty.type == "EMPTY" and size == pytest.approx(0.03 * 0.3, rel=1e-3)
 
 
+def test_a_scene_without_joints_is_evaluated_once(tmp_path):
+    """As after Blender's own import: the second time took as long as all the physics of 10,000 bodies."""
+    robot = "".join(f'def Xform "Link{number}" ( {BODY} )\n{{\n    def Cube "Shown" {{}}\n}}\n' for number in range(20))
+    seen = []
+
+    def count(_scene, graph):
+        seen.append(sum(isinstance(update.id, bpy.types.Object) for update in graph.updates))
+
+    bpy.app.handlers.depsgraph_update_post.append(count)
+    try:
+        import_usd(written(tmp_path / "links.usda", f"{HEAD}{robot}"))
+    finally:
+        bpy.app.handlers.depsgraph_update_post.remove(count)
+    assert sum(number >= 40 for number in seen) == 1, seen
+
+
 def test_an_import_into_a_crowd_of_collections_visits_them_once_and_not_for_each_joint(tmp_path, monkeypatch):
     """Hours for thousands of joints in a scene of thousands of collections."""
     visits = []

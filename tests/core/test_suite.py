@@ -242,3 +242,12 @@ def test_missing_files_of_others_are_a_failure_where_nobody_looks(tmp_path, ci, 
     command = [sys.executable, "-m", "pytest", "-c", ROOT / "tests" / "pytest.ini", "-p", "conftest", tmp_path]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900, check=False)
     assert outcome in done.stdout.splitlines()[-1], done.stdout + done.stderr
+
+
+def test_what_is_compiled_is_kept_apart_from_the_tree_for_all_processes_of_a_run(suite, monkeypatch):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", "")
+    suite.keep_compiled()
+    code = "import sys; print(sys.dont_write_bytecode, sys.pycache_prefix)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", str(suite.ROOT / "build" / "pycache")]

@@ -99,6 +99,7 @@ def test_blender_updates_to_any_other_version_so_that_releases_must_rise(publish
     assert blender("versions_after_updates", *folders, again) == list(versions)
 
 
+@pytest.mark.slow
 def test_a_dry_run_makes_the_whole_of_any_tree_and_says_what_is_missing(release, here, tmp_path, monkeypatch, capsys):
     def site(folder, _version):
         folder.mkdir(parents=True, exist_ok=True)

@@ -128,6 +128,7 @@ def test_blender_ends_by_itself_with_the_extension_enabled(zips, here, blender):
     assert blender("enable_and_stay", zips[here]) is True
 
 
+@pytest.mark.slow
 def test_two_builds_of_one_tree_are_the_same_bytes(zips, tmp_path):
     subprocess.run(
         [sys.executable, ROOT / "scripts" / "build.py", "addon", "--out", tmp_path], check=True, capture_output=True

@@ -1,6 +1,7 @@
 """Window tests: see window.py."""
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,11 @@ def extension_zip(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def drive(extension_zip):
+def drive(extension_zip, script):
     """Call with the name of a file in drivers/, and options of `window.run`.
 
     Fails when the driver fails or anything printed a traceback.
     """
     if not window.RUNNER.exists():
         pytest.skip("the tree with a real Blender is not there: run 'make ui'")
-    return lambda driver, **options: window.run(driver, extension_zip, **options)
+    return partial(window.run, extension_zip=extension_zip, pictures=script("pictures").CUTS)

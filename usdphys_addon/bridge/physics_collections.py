@@ -25,33 +25,21 @@ _MOST_WIRES = 500
 
 
 def tidy(model: PhysicsModel, found: ImportedIDs) -> None:
-    """Move the objects of joints and guide colliders into collections, and size joints and other Empties to the scene.
-
-    Ground and surroundings, which can be far larger than what moves, do not count beside bodies. Colliders of many
-    faces are drawn as boxes.
-    """
-    joints = {path for path, prim in model.prims.items() if is_placeless(prim)}
+    """Move the objects of joints and guide colliders into collections. Colliders of many faces are drawn as boxes."""
     bodies = model.bodies
-    parts = [obj for path, obj in found.objects.items() if paths.nearest(path, bodies)]
     guides = {path for path, prim in model.prims.items() if prim.purpose == "guide"}
     #: Bodies that show a mesh beside their guides.
-    seen = {paths.nearest(path, bodies) for path, obj in found.objects.items() if obj.type == "MESH"
+    seen = {paths.nearest(path, bodies) for path, obj in found.objects.items() if guides and obj.type == "MESH"
             and path not in guides} - {""}  # fmt: skip
-    size = joint_size(parts or found.objects.values()) if model.prims else 1.0
-    for path, empty in found.objects.items():
-        if empty.type == "EMPTY" and path not in joints and size < empty.empty_display_size:
-            empty.empty_display_size = _below_scale(empty, size)
     moved: list[tuple[Object, str]] = []
     for path, prim in model.prims.items():
-        is_joint = path in joints
-        if not is_joint and prim.purpose != "guide":
+        is_joint = is_placeless(prim)
+        if not is_joint and path not in guides:
             continue
         obj = found.objects.get(path)
         if obj is None:
             continue
         if is_joint:
-            if obj.type == "EMPTY":
-                show_joint(obj, size)
             moved.append((obj, JOINTS))
         elif prim.get(usd_physics.CollisionAPI) is not None and obj.type != "EMPTY":
             moved.append((obj, COLLIDERS))
@@ -59,6 +47,25 @@ def tidy(model: PhysicsModel, found: ImportedIDs) -> None:
                 obj.display_type = "BOUNDS"
     if moved:
         _move_all(moved)
+
+
+def size_empties(model: PhysicsModel, found: ImportedIDs) -> None:
+    """Size joints and other Empties to the scene, whose objects have been evaluated.
+
+    Ground and surroundings, which can be far larger than what moves, do not count beside bodies.
+    """
+    empties = [(path, obj) for path, obj in found.objects.items() if obj.type == "EMPTY"]
+    if not empties or not model.prims:
+        return
+    bodies = model.bodies
+    size = joint_size([obj for path, obj in found.objects.items() if paths.nearest(path, bodies)]
+                      or found.objects.values())  # fmt: skip
+    for path, empty in empties:
+        prim = model.prims.get(path)
+        if prim is not None and is_placeless(prim):
+            show_joint(empty, size)
+        elif size < empty.empty_display_size:
+            empty.empty_display_size = _below_scale(empty, size)
 
 
 def show_joint(obj: Object, size: float) -> None:

@@ -233,6 +233,7 @@ class _Landing:
     complete: Complete | None
     reading: Background[ImportSource] | None = None
     is_new_scene: bool = False
+    model: PhysicsModel = field(default_factory=PhysicsModel)
 
     @property
     def scene(self) -> Any:
@@ -259,7 +260,8 @@ class _Landing:
 
         scene, stage = self.scene, self.stage
         source = self.reading.result() if self.reading is not None else self.read(stage, self.opinions)
-        model, issues = source.model, source.missing
+        self.model = model = source.model
+        issues = source.missing
         _keep_instancers(model, source.instancers, issues)
         _report_instances(source.instances, issues)
         scale = model.units.meters_per_unit / self.scene_meters if self.options.convert_units else 1.0
@@ -270,8 +272,8 @@ class _Landing:
         import_repair.repair(scene, stage, found, source.resets, below, scale)
         if self.complete is not None:
             self.complete(found, source)
-        elif model.joints or model.bodies:
-            # Joints are placed, and Empties sized, in the world: the matrices of their parents must be up to date.
+        elif model.joints:
+            # Joints are placed in the world, so the matrices of their parents must be up to date.
             self.context.view_layer.update()
         for path, prim in model.prims.items():
             gprim, obj = prim.get(usd_geom.Gprim) if "usd_type" in prim.extras else None, found.objects.get(path)
@@ -514,7 +516,9 @@ def _native_import(path: Path, options: ImportOptions, landing: _Landing) -> Imp
         raise capture.error
     if "FINISHED" not in ended or not capture.was_called:
         raise InputError(f"Blender's USD importer did not finish with '{path.name}'.")
-    return capture.result or landing.finish(capture.found)
+    result = capture.result or landing.finish(capture.found)
+    physics_collections.size_empties(landing.model, capture.found)
+    return result
 
 
 @contextmanager
