@@ -8,12 +8,15 @@ import math
 import pytest
 from usdphys_ext.usdphys_addon.simulation.world import World
 
-from .helpers import codes, run
+from .author import File, block
+from .helpers import codes, place, run
+from .helpers import world_of as built
 from .test_vendor_settings import UNITS, world_of
 
 #: Moments of inertia about the axes (kg m2), and the mass of the rack (kg).
 DRIVING, DRIVEN, RACK = 0.5, 0.2, 3.0
 SPIN = math.radians(90.0)
+W = "/World"
 
 
 def machine(
@@ -137,3 +140,50 @@ def test_a_gear_of_other_bodies_than_its_hinges_move_is_named() -> None:
     run(world, 0.2)
     assert spin_of(world, "B") == 0.0
     assert "VendorNotSimulated" in codes(world)
+
+
+def coupled(kind: str, name: str, first: str, second: str, ratio: float) -> str:
+    """A gear, or a rack and pinion, of two bodies whose joints have their names in small letters."""
+    words = ("hinge0", "hinge1", "gearRatio") if kind == "Gear" else ("hinge", "prismatic", "ratio")
+    return block(f"PhysxPhysics{kind}Joint", name, [
+        f"rel physics:body0 = <{W}/{first}>", f"rel physics:body1 = <{W}/{second}>",
+        f"rel physics:{words[0]} = <{W}/{first.lower()}>", f"rel physics:{words[1]} = <{W}/{second.lower()}>",
+        f"float physics:{words[2]} = {ratio}",
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("number", [2, 3, 6])
+def test_a_light_sun_shares_its_momentum_with_heavy_planets(number: int) -> None:
+    """Each turns the other way, as fast: I w / (I + n I2)."""
+    file = File(gravity=(0, 0, 0))
+    file.add(file.body("Sun", inertia=(0.01,) * 3, spin=(0, 0, 10), shape="Sphere", size=(0.1,)),
+             file.joint("sun", "Revolute", body1=f"{W}/Sun", axis="Z"))  # fmt: skip
+    for index in range(number):
+        at, name = (2.0 * index + 2.0, 0.0, 0.0), f"Planet{index}"
+        file.add(file.body(name, at, inertia=(0.05,) * 3, shape="Sphere", size=(0.1,)),
+                 file.joint(name.lower(), "Revolute", body1=f"{W}/{name}", pos0=at, axis="Z"),
+                 coupled("Gear", f"Gear{index}", "Sun", name, 1.0))  # fmt: skip
+    world = run(built(file), 0.5)
+    shared = 10.0 * 0.01 / (0.01 + number * 0.05)
+    spins = world.velocities()[1][:, 2]
+    for path, spin in zip(world.paths, spins, strict=True):
+        assert spin == pytest.approx(shared if path.endswith("Sun") else -shared, rel=0.02)
+
+
+@pytest.mark.parametrize(("size", "rate"), [(1.0, 60), (0.03, 120), (0.03, 30)])
+def test_two_racks_on_a_pinion_are_an_atwood_machine(size: float, rate: int) -> None:
+    """(m - m2) g / (m + m2 + I / r2), and the racks stay level with each other, however few steps their fall takes."""
+    radius, masses, inertia, file = 0.25 * size, (3.0, 2.0), 0.05 * size**2, File()
+    file.add(file.body("Wheel", (0, 0, size), inertia=(inertia,) * 3, shape="Sphere", size=(0.05 * size,)),
+             file.joint("wheel", "Revolute", body1=f"{W}/Wheel", pos0=(0, 0, size), axis="Y"))  # fmt: skip
+    for name, x, mass in (("Left", -radius, masses[1]), ("Right", radius, masses[0])):
+        file.add(file.body(name, (x, 0, 0), mass=mass, size=(0.05 * size,) * 3),
+                 file.joint(name.lower(), "Prismatic", body1=f"{W}/{name}", pos0=(x, 0, 0), axis="Z"),
+                 coupled("RackAndPinion", f"Teeth{name}", "Wheel", name, -math.degrees(1.0 / x)))  # fmt: skip
+    acceleration = (masses[0] - masses[1]) * 9.81 / (sum(masses) + inertia / radius**2)
+    world = built(file, time_step=1.0 / rate)
+    seconds = 0.8 * math.sqrt(size)
+    run(world, seconds)
+    way = 0.5 * acceleration * (round(seconds * rate) / rate) ** 2
+    assert place(world, "Right")[2] == pytest.approx(-way, rel=0.03)
+    assert place(world, "Left")[2] == pytest.approx(-place(world, "Right")[2], rel=0.01)

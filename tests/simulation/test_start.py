@@ -9,10 +9,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.simulation import ball_rows
 from usdphys_ext.usdphys_addon.simulation.world import World
 
-from .author import CENTIMETERS, IDENTITY, METERS, File, Units, about, block
+from .author import CENTIMETERS, IDENTITY, METERS, File, Units, about, block, multiply
 from .catalogue import NEVER
 from .helpers import apart, codes, model_in, place, run, turn, world_of
 
@@ -113,6 +114,18 @@ def test_a_wall_of_which_any_part_starts_asleep_stands_while_something_flies_by(
     world = run(world_of(file), 1.5)
     for number, start in enumerate(places):
         assert place(world, f"Brick{number}") == pytest.approx(start, abs=0.02 * size)
+
+
+@pytest.mark.parametrize("units", [METERS, CENTIMETERS])
+def test_slides_through_the_middles_of_bodies_far_along_them_have_no_gap(units: Units) -> None:
+    """No arm says how large the bodies of such a joint are, and their places are rounded."""
+    file, rotation = File(units), multiply(about("X", 63), about("Z", 37))
+    line = frames.matrix_of(np.array(rotation))[:, 2]
+    for number in range(1, 6):
+        file.add(file.body(f"Bead{number}", 1.06 * number * line, rotation, shape="Sphere", size=(0.1,)),
+                 file.joint(f"Rail{number}", "Prismatic", body1=f"{W}/Bead{number}", axis="Z",
+                            rot0=rotation))  # fmt: skip
+    assert "JointApart" not in codes(world_of(file))
 
 
 @pytest.mark.parametrize("units", [METERS, CENTIMETERS])

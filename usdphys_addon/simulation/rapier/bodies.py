@@ -22,7 +22,7 @@ from ..notices import Notices
 from ..vendor_settings import PLAIN, BodySettings, body_settings, combine_modes, is_trigger, surface_of
 from .constraints import isometry
 from .contact_hook import Grip, Roller
-from .matter import Weigher
+from .matter import Weigher, massless
 from .rounding import Placed
 from .shapes import shape_steps
 from .templates import Template
@@ -96,6 +96,9 @@ class BodyMaker:
             material = contact_material(self.model, prim, self.notices)
             shape, place = placed[0], place_of(placed, frame)
             collider = self.collider(prim, shape, material, place)
+            if place is not None:
+                exact, nothing = massless(place)
+                collider = collider.position(exact).mass_properties(nothing)
             if body.is_kinematic:
                 # Rapier reuses contacts while two bodies move little relative to each other; where one turns in a
                 # circle it then pushes the other off. It does not for colliders with a hook; there is none.

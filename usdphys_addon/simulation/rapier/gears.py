@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Gears, racks and pinions: the solver has no such row, so both joints get a force before each of its steps.
 
-The force is the one that makes their speeds agree at once, and a fifth of what their places are apart. Both joints feel
-it, so that momentum and load go from one to the other.
+The force is the one that makes their speeds agree at the end of the step, and a fifth of what their places are apart.
+Both joints feel it, so that momentum and load go from one to the other. The forces of gears that share a joint, as of
+planets around a sun, depend on each other, and come from one system of equations.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from rapier3d import PhysicsWorld
 
 from ...core.joint_settings import Gearing, gearing_of
 from ...core.model import PhysicsModel
+from ...core.ties import Ties
 from ..weights import Weight
 from .constraints import Constraint, matrix_of
 from .joint_effects import speed_of, where_is
@@ -60,6 +62,32 @@ class _Side:
             inverse += 1.0 / (float(along @ weight.inertia @ along) + weight.mass * float(arm @ arm))
         return 1.0 / inverse if inverse > 0.0 else math.inf
 
+    @property
+    def key(self) -> tuple[str, int]:
+        """The same for the sides of all gears at a joint."""
+        return self.constraint.facts.path, self.axis
+
+    def pulled(self, physics: PhysicsWorld, weights: Mapping[str, Weight], inertia: float) -> float:
+        """Acceleration by gravity, m/s2 or rad/s2, of a joint with what does not move."""
+        facts = self.constraint.facts
+        sides = [(sign, weight, physics.rigid_bodies[handle]) for sign, path, handle in
+                 zip((-1.0, 1.0), (facts.body0, facts.body1), self.constraint.handles, strict=True)
+                 if (weight := weights.get(path)) is not None]  # fmt: skip
+        if len(sides) != 1 or not sides[0][2].is_dynamic:
+            return 0.0
+        ((sign, weight, body),) = sides
+        frame = self.constraint.frames(physics)[0]
+        axis, down = frame[:3, self.axis % 3], np.array(physics.gravity.to_tuple()) * body.gravity_scale
+        if self.axis < 3:
+            return sign * float(down @ axis)
+        arm = np.array(body.center_of_mass.to_tuple()) - frame[:3, 3]
+        return sign * weight.mass * float(np.cross(arm, down) @ axis) / inertia
+
+    def rests(self, physics: PhysicsWorld) -> bool:
+        """True if nothing at the joint is awake."""
+        bodies = (physics.rigid_bodies[handle] for handle in self.constraint.handles)
+        return not any(body.is_dynamic and not body.is_sleeping for body in bodies)
+
     def held(self, inertia: float, seconds: float) -> tuple[float, float]:
         """(inertia with what the drive adds to it in a step, largest impulse of the drive)."""
         drive = self.constraint.state.freedoms[self.axis].drive
@@ -95,36 +123,75 @@ class Gear:
         """Paths of the two bodies that mesh; they do not collide."""
         return self.gearing.bodies
 
-    def push(self, physics: PhysicsWorld, weights: Mapping[str, Weight], seconds: float) -> None:
-        """Push both joints in the next step of the solver, which takes so long."""
-        sides = self._sides
-        for side in sides:
+    @property
+    def sides(self) -> tuple[_Side, _Side]:
+        return self._sides
+
+    def look(self, physics: PhysicsWorld) -> bool:
+        """Note where the joints are. True if both hold."""
+        for side in self._sides:
             side.look(physics)
-        if not all(side.constraint.active for side in sides):
-            return
-        speed = sum(side.factor * side.speed(physics) for side in sides)
-        way = sum(side.factor * side.way for side in sides)
-        free, held, most = 0.0, 0.0, 0.0
-        for side in sides:
-            inertia = side.inertia(physics, weights)
-            with_drive, impulse = side.held(inertia, seconds)
-            free += side.factor**2 / inertia
-            held += side.factor**2 / with_drive
-            most += impulse / abs(side.factor)
-        if not free > 0.0:
-            return
-        wanted = speed + _BACK * way / seconds
-        if abs(wanted) < 1e-9:
-            return
-        # A drive takes up what it can; beyond that the joint is as light as it is.
-        size = min(abs(wanted) / held, abs(wanted) / free + most)
-        for side in sides:
-            side.push(physics, -math.copysign(size, wanted) * side.factor / seconds)
+        return all(side.constraint.active for side in self._sides)
 
     def release(self, physics: PhysicsWorld) -> None:
         """Take the forces back after the step."""
         for side in self._sides:
             side.release(physics)
+
+
+class Train:
+    """Gears that share joints."""
+
+    def __init__(self, gears: Sequence[Gear]) -> None:
+        self._gears = gears
+
+    def push(self, physics: PhysicsWorld, weights: Mapping[str, Weight], seconds: float) -> None:
+        """Push all joints in the next step of the solver, which takes so long."""
+        gears = [gear for gear in self._gears if gear.look(physics)]
+        joints = {side.key: side for gear in gears for side in gear.sides}
+        if all(side.rests(physics) for side in joints.values()):
+            return
+        columns = {key: column for column, key in enumerate(joints)}
+        factors, ways = np.zeros((len(gears), len(joints))), np.zeros(len(gears))
+        for row, gear in enumerate(gears):
+            for side in gear.sides:
+                factors[row, columns[side.key]] += side.factor
+                ways[row] += side.factor * side.way
+        inertias = [side.inertia(physics, weights) for side in joints.values()]
+        speeds = [side.speed(physics) + seconds * side.pulled(physics, weights, inertia)
+                  for side, inertia in zip(joints.values(), inertias, strict=True)]  # fmt: skip
+        held = [side.held(inertia, seconds) for side, inertia in zip(joints.values(), inertias, strict=True)]
+        wanted = factors @ speeds + _BACK * ways / seconds
+        if np.abs(wanted).max() < 1e-9:
+            return
+        # A drive takes up what it can; beyond that the joint is as light as it is.
+        free, driven = (
+            np.linalg.lstsq((factors / moved) @ factors.T, wanted, rcond=None)[0]
+            for moved in (np.array(inertias), np.array([with_drive for with_drive, _ in held]))
+        )
+        impulses = np.array([impulse for _, impulse in held])
+        most = np.abs(free) + np.divide(
+            impulses, np.abs(factors), out=np.zeros_like(factors), where=factors != 0.0
+        ).sum(1)
+        pushes = -np.clip(driven, -most, most) @ factors / seconds
+        for side, force in zip(joints.values(), pushes.tolist(), strict=True):
+            side.push(physics, force)
+
+    def release(self, physics: PhysicsWorld) -> None:
+        """Take the forces back after the step."""
+        for gear in self._gears:
+            gear.release(physics)
+
+
+def trains_of(gears: Sequence[Gear]) -> list[Train]:
+    """The gears in groups, each of which shares no joint with the others."""
+    ties = Ties()
+    for gear in gears:
+        ties.tie([side.key[0] for side in gear.sides])
+    groups: dict[str, list[Gear]] = {}
+    for gear in gears:
+        groups.setdefault(ties.root(gear.sides[0].key[0]), []).append(gear)
+    return [Train(group) for group in groups.values()]
 
 
 def gears_of(model: PhysicsModel, constraints: Iterable[Constraint]) -> tuple[list[Gear], list[tuple[str, str]]]:

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-import rapier3d
+from rapier3d import Isometry3, MassProperties, Rotation3
 
 from ...core.frames import Matrix
 from ...core.mass import properties_steps
@@ -34,13 +34,44 @@ _IGNORED = frozenset({"velocity", "angular_velocity", "simulation_owner", "start
 
 
 #: Weights by all that decides them: needed again at every start of the preview, and slow for heavy meshes.
-KNOWN: dict[Hashable, tuple[Weight, rapier3d.MassProperties]] = {}
+KNOWN: dict[Hashable, tuple[Weight, MassProperties]] = {}
 MOST_KNOWN = 10_000
 
 
-def of_solver(weight: Weight) -> rapier3d.MassProperties:
+#: Roundings of a place that are tried; one in four does not do.
+_MOST_ROUNDINGS, _ROUNDING = 40, 6e-8
+#: The zero of the solver, as it compares it.
+_NOTHING = [0.0] * 10 + [1.0]
+
+
+def of_solver(weight: Weight) -> MassProperties:
     """A weight in the type of the solver."""
-    return rapier3d.MassProperties(weight.center, weight.mass, weight.moments, rapier3d.Rotation3(*weight.axes))
+    return MassProperties(weight.center, weight.mass, weight.moments, Rotation3(*weight.axes))
+
+
+def massless(place: Isometry3) -> tuple[Isometry3, MassProperties]:
+    """(place, mass) of a collider that adds nothing to the mass of its body; the place moves by its rounding.
+
+    The solver adds up the masses of a body and its colliders, and diagonalizes the sum: below 0.01 kg m2, and with two
+    equal moments, often with wrong axes. It only skips what is zero to the bit in the frame of the body. So this mass
+    has the middle and the axes that the place takes there; without a mass, they mean nothing.
+    """
+    x, y, z, w = place.rotation.quaternion
+    back = tuple(-part for part in place.translation.to_tuple())
+    for number in range(_MOST_ROUNDINGS):
+        change = [0.0] * 4
+        change[number % 4] = (number + 3) // 4 * _ROUNDING
+        turn = Rotation3(w + change[0], x + change[1], y + change[2], z + change[3])
+        turned = Isometry3((0.0, 0.0, 0.0), turn)
+        middle = turned.inverse().transform_point(back).to_tuple()
+        x1, y1, z1, w1 = turn.quaternion
+        nothing = MassProperties(middle, 0.0, (0.0, 0.0, 0.0), Rotation3(w1, -x1, -y1, -z1))
+        away = tuple(-part for part in nothing.transform_by(turned).local_com.to_tuple())
+        exact = Isometry3(away, turn)
+        # Its properties give the axes as a quaternion that is normalized.
+        if np.frombuffer(nothing.transform_by(exact).to_bytes()[-44:], "<f4").tolist() == _NOTHING:
+            return exact, nothing
+    return place, MassProperties.zero()
 
 
 class Weigher:
@@ -50,11 +81,11 @@ class Weigher:
         self.model, self.geometries = model, geometries
         self._getters: dict[type[Schema], attrgetter[Any] | None] = {}
 
-    def of(self, body: Body) -> tuple[Weight, rapier3d.MassProperties]:
+    def of(self, body: Body) -> tuple[Weight, MassProperties]:
         """The weight of a body, also in the type of the solver."""
         return finished(self.steps(body))
 
-    def steps(self, body: Body) -> Steps[tuple[Weight, rapier3d.MassProperties]]:
+    def steps(self, body: Body) -> Steps[tuple[Weight, MassProperties]]:
         """`of` in steps."""
         key = self._key(body)
         known = KNOWN.get(key)

@@ -40,7 +40,7 @@ from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of, yiel
 from .contact_hook import MOVES, ContactHook, Grip, Pivot, Roller
 from .energy import PERIOD, EnergyWatch, Matter
 from .followers import Follower
-from .gears import Gear
+from .gears import Train, trains_of
 from .grab import Grab, grab, pull, release
 from .grouping import Needs
 from .jams import jams
@@ -141,7 +141,7 @@ class SolverSpace(Engine):
         self.weights: dict[str, Weight] = {}
         self.constraints: list[Constraint] = []
         self.followers: list[Follower] = []
-        self.gears: list[Gear] = []
+        self.trains: list[Train] = []
         self._by_path: dict[str, Constraint] = {}
         self.grabs: dict[int, Grab] = {}
         self.broken: list[str] = []
@@ -190,7 +190,7 @@ class SolverSpace(Engine):
         earlier = {path: (item, space.physics) for space in self._earlier for path, item in space._by_path.items()}
         joints.add(setup, earlier if self._earlier else None)
         joints.part(filters.pairs)
-        self.constraints, self.followers, self.gears = joints.constraints, joints.followers, joints.gears
+        self.constraints, self.followers, self.trains = joints.constraints, joints.followers, trains_of(joints.gears)
         self._by_path = {constraint.facts.path: constraint for constraint in self.constraints}
         self.is_moved_at_start = joints.is_moved_at_start
         self._part_jams(joints, filters.pairs)
@@ -788,8 +788,8 @@ class SolverSpace(Engine):
             joint_effects.aim(constraint, self.physics, seconds)
         for follower in self.followers:
             follower.aim(self.physics, seconds)
-        for gear in self.gears:
-            gear.push(self.physics, self.weights, seconds)
+        for train in self.trains:
+            train.push(self.physics, self.weights, seconds)
         if measured:
             self.loads.before(self.physics, self.constraints, is_next=number > 0)
         parameters = self.physics.integration_parameters
@@ -805,8 +805,8 @@ class SolverSpace(Engine):
             slow.go_on(steady, self._rests, seconds, self._small_steps)
         if fast:
             held_back.go_on(self.physics, fast, seconds)
-        for gear in self.gears:
-            gear.release(self.physics)
+        for train in self.trains:
+            train.release(self.physics)
 
     def _fast_rows(self) -> list[int]:
         """Rows of the bodies that what they slide over may hold back, the fastest of a crowd."""

@@ -67,7 +67,7 @@ def gap(facts: JointFacts, first: Matrix, second: Matrix) -> Gap:
     held = [freedom.is_locked for freedom in facts.freedoms]
     beyond = [_beyond(each, at) for each, at in zip(facts.freedoms[:3], relative[:3, 3].tolist(), strict=True)]
     length = float(np.linalg.norm([*relative[:3, 3][held[:3]], *beyond]))
-    anchors = (facts.frame0, facts.frame1, first @ facts.frame0)
+    anchors = (facts.frame0, facts.frame1, first @ facts.frame0, second @ facts.frame1)
     if length <= ROUNDED * max(float(np.linalg.norm(frame[:3, 3])) for frame in anchors):
         length = 0.0
     if held[3:] == [False, True, True]:
