@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from usdphys_ext.usdphys_addon.simulation.world import World
 
@@ -46,6 +48,22 @@ def test_a_ball_between_shoulders_stays_at_rest(spot: tuple[float, float]) -> No
 def test_a_ball_between_shoulders_turns_as_freely_as_its_hinge(spot: tuple[float, float]) -> None:
     world = run(head(*spot, spin=2.0), 1.0)
     assert world.velocities()[1][world.index(f"{W}/Head"), 2] == pytest.approx(2.0, rel=1e-3)
+
+
+def test_a_turntable_that_only_touches_the_floor_is_jammed_wherever_it_is() -> None:
+    """The normal of a contact that is no distance apart is off by up to 3e-3 there."""
+    places = random.Random(1)
+    for _ in range(60):
+        x, y = places.uniform(-50.0, 50.0), places.uniform(-50.0, 50.0)
+        thick, shape = places.choice([0.02, 0.1, 0.3]), places.choice(["Cylinder", "Cube"])
+        size = (3.0 * thick, thick) if shape == "Cylinder" else (3.0 * thick, 2.0 * thick, thick)
+        file = File()
+        file.add(file.ground())
+        inside = [
+            file.body("Table", (x, y, 0.5 * thick), shape=shape, size=size, mass=5.0),
+            file.joint("Axle", "Revolute", "", f"{W}/Table", pos0=(x, y, 0.5 * thick), axis="Z"),
+        ]
+        assert codes(robot(file, inside)).count("ContactJammed") == 1, (x, y, thick, shape)
 
 
 @pytest.mark.parametrize("sunk", [0.0, 0.002])

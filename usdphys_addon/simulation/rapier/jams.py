@@ -22,6 +22,9 @@ from .constraints import matrix_of
 YIELDS = 1e-3
 #: rad or m: what a joint may have to move at most, for an overlap to end.
 FARTHEST = 0.02
+#: Where shapes touch within this part of how far they are from the origin, m, the normal is off by so much: it is made
+#: of a distance that is rounding. 3e-3 is the worst of 100 floors at 50 m.
+TOUCHING, NOISE = 2e-7, 1e-2
 
 
 def jams(
@@ -84,6 +87,7 @@ def _ways(
             largest += np.linalg.norm(rows[3:], axis=0) * np.linalg.norm(arm)
         relative = (ways[0] - ways[1]) / largest
         needed = max(needed, -contact.dist / max(float(np.abs(normal @ (ways[0] - ways[1])).max()), 1e-12))
-        apart = max(apart, float(np.abs(normal @ relative).max()))
+        noise = NOISE if abs(contact.dist) <= TOUCHING * (1.0 + float(np.linalg.norm(point))) else 0.0
+        apart = max(apart, float(np.abs(normal @ relative).max()) - noise)
         anyhow = max(anyhow, float(np.linalg.norm(relative, axis=0).max()))
     return apart, anyhow, needed
