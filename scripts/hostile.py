@@ -618,6 +618,7 @@ def serve() -> None:
         else:
             os.setsid()
             os.chdir(job.folder)
+            sys.dont_write_bytecode = True  # half of a compiled module would end all that import it
             resource.setrlimit(resource.RLIMIT_FSIZE, (job.most, job.most))
             nothing = os.open(os.devnull, os.O_RDWR)
             # What it prints is not to fail in the place of its output.

@@ -88,6 +88,7 @@ import resource, sys
 sys.path.insert(0, sys.argv[1])
 from pxr import Sdf, Tf
 from usdphys_addon.cli import blame
+sys.dont_write_bytecode = True
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
 try:
     Sdf.Layer.CreateAnonymous().Export(sys.argv[2])
@@ -128,6 +129,7 @@ from usdphys_addon.core.errors import OutputError
 from usdphys_addon.usd import edit_layer
 layer = Sdf.Layer.CreateAnonymous(".usda")
 layer.ImportFromString('#usda 1.0\\ndef Xform "A" {}\\n')
+sys.dont_write_bytecode = True
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
 try:
     edit_layer.flattened(layer, pathlib.Path(sys.argv[2]))
