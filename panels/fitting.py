@@ -13,8 +13,8 @@ import bpy
 from bpy.types import Context, UILayout
 
 from ..usdphys_addon.bridge import language
-from ..usdphys_addon.viewport import wrapped_text
 from ..usdphys_addon.viewport.wrapped_text import draw_text
+from ..usdphys_addon.viewport.wrapped_text import text_width as text_width  # for all panels, with the widths below
 
 #: What margins, indents and tabs take of the width of a region.
 _MARGINS = {"UI": 56.0, "WINDOW": 40.0}
@@ -36,11 +36,6 @@ def room() -> float:
 def shown(text: str) -> str:
     """A label in the language of Blender."""
     return language.label(text, bpy.app.translations.locale)
-
-
-def text_width(text: str) -> float:
-    """Width of a text that is translated already."""
-    return wrapped_text.text_width(text)
 
 
 def label_room(kind: str, width: float, *, is_split: bool, is_array: bool = False, share: float = SPLIT) -> float:

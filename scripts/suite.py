@@ -128,8 +128,8 @@ def wait(process: subprocess.Popen[bytes], log: Path) -> int:
 def keep_compiled() -> None:
     """Have every Python compile a file once for all processes to come, in a folder apart from the tree.
 
-    Some machines tell Python to keep nothing: then each of a thousand short processes compiles all that it imports, and
-    pytest rewrites the same tests in every run.
+    Some machines tell Python to keep nothing: then each short process compiles all that it imports, and pytest rewrites
+    the same tests in every run.
     """
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ["PYTHONPYCACHEPREFIX"] = str(ROOT / "build" / "pycache")

@@ -409,7 +409,7 @@ def test_empties_of_a_small_robot_are_drawn_small_on_a_large_floor(tmp_path):
 
 
 def test_a_scene_without_joints_is_evaluated_once(tmp_path):
-    """As after Blender's own import: the second time took as long as all the physics of 10,000 bodies."""
+    """By Blender, at the end of its own import: thousands of objects take long."""
     robot = "".join(f'def Xform "Link{number}" ( {BODY} )\n{{\n    def Cube "Shown" {{}}\n}}\n' for number in range(20))
     seen = []
 

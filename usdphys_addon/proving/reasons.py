@@ -107,7 +107,6 @@ def _past(subject: Subject, facts: JointFacts, axis: int, motion: Motion, last: 
 class Slide(NamedTuple):
     """A body that slides in the preview and stands in an engine. far: m. roots: of the articulation that it is in."""
 
-    other: str
     far: float
     roots: tuple[Opinion, ...]
 
@@ -116,7 +115,7 @@ def sliding(model: PhysicsModel, first: Parting, here: Motion, there: Motion) ->
     """Where a body of an articulation slides in the preview, stands in an engine, and stands in the preview, too, if
     the articulation is none: friction of reduced coordinates acts after the links have moved."""
     subject = subject_of(model)
-    kind, other = where_of(subject, here, first)
+    kind, _ = where_of(subject, here, first)
     own = {facts.path for facts in _joints_of(subject, first.body)}
     roots = tuple(
         Opinion(root, usd_physics.ArticulationRootAPI.usd_name, "")
@@ -131,7 +130,7 @@ def sliding(model: PhysicsModel, first: Parting, here: Motion, there: Motion) ->
     free = simulated(opinions.removed(model, roots), last * STEP)
     if free.problem or far < _TIMES * _way(subject, free, first.body, last):
         return None
-    return Slide(other, far, roots)
+    return Slide(far, roots)
 
 
 def _way(subject: Subject, motion: Motion, body: str, last: int) -> float:

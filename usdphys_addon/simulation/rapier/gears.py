@@ -116,26 +116,22 @@ class Gear:
     """Two joints whose ways depend on each other."""
 
     def __init__(self, gearing: Gearing, sides: tuple[_Side, _Side]) -> None:
-        self.gearing, self._sides = gearing, sides
+        self.gearing, self.sides = gearing, sides
 
     @property
     def bodies(self) -> tuple[str, str]:
         """Paths of the two bodies that mesh; they do not collide."""
         return self.gearing.bodies
 
-    @property
-    def sides(self) -> tuple[_Side, _Side]:
-        return self._sides
-
     def look(self, physics: PhysicsWorld) -> bool:
         """Note where the joints are. True if both hold."""
-        for side in self._sides:
+        for side in self.sides:
             side.look(physics)
-        return all(side.constraint.active for side in self._sides)
+        return all(side.constraint.active for side in self.sides)
 
     def release(self, physics: PhysicsWorld) -> None:
         """Take the forces back after the step."""
-        for side in self._sides:
+        for side in self.sides:
             side.release(physics)
 
 
