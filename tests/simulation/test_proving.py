@@ -795,6 +795,18 @@ def test_what_passes_through_each_other_in_the_preview_is_the_reason_why_an_engi
     assert {cause.path for cause in check.causes} == {f"{W}/Post", f"{W}/Bar"}
 
 
+def test_a_body_that_parts_on_the_floor_that_the_proof_adds_parts_there() -> None:
+    """A path that is in no file was named, or nothing at all."""
+    file = File(METERS)
+    file.add(file.body("Box", (0, 0, 0.5), mass=1.0))
+    model = model_of(stage_of(file.text()))
+    experiment = runs.Experiment(runs.with_floor(runs.subject_of(model)), 0.4, is_cheap=True)
+    slides = experiment.motion.positions + np.linspace((0.0,) * 3, (1.0, 0.0, 0.0), 25)[:, None]
+    engines = {"mujoco": lambda _chosen, _rate=1: replace(experiment.motion, positions=slides)}
+    ((check, _, _),) = compared.engine_checks(model, experiment, engines, [], runs.Budget(60.0), 1.0)
+    assert "s on, at the contact with the floor that the proof adds, by up to" in check.message
+
+
 @pytest.mark.parametrize("below", [True, False])
 def test_what_an_engine_lets_collide_that_a_joint_keeps_apart_is_said(below: bool) -> None:
     """PhysX pushed a cart off its rails, which are static and below the other side of its slide."""

@@ -531,7 +531,7 @@ def whole_parting(
         first = found[0]
         causes = _latest(candidates, lambda chosen: partings(opinions.swapped(current, said.other, chosen)), first)
     words = tuple(opinions.cause_between(said.one, said.other, one) for one in causes)
-    message = _sentence(found[0], said.one, experiment.motion, said.words) if found[0].body else "It cannot be run."
+    message = _sentence(found[0], on(said.one, floor), experiment.motion, said.words) if found[0].body else "It cannot be run."
     if late:
         message = f"{message} {late}"
     return Check(said.section, said.name, "fail", message, found[0].body, words, "", _data(found)), causes
@@ -773,7 +773,7 @@ def engine_checks(
             yield Check("engines", key, "pass", told), key, other
             continue
         reason = _reason_of(key, run, other, found, experiment, starts, partial(budget.has, share))
-        message = f"{_sentence(found[0], model, experiment.motion, f'in {name}')} {reason.words}".rstrip()
+        message = f"{_sentence(found[0], experiment.model, experiment.motion, f'in {name}')} {reason.words}".rstrip()
         row = ENGINES[key]
         if isinstance(row, Program) and Habit.EDGED in row.habits and (wheel := _rolling(model, found, experiment)):
             body = model.prims[wheel].display

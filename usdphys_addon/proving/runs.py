@@ -527,6 +527,8 @@ class Experiment:
 def place_of(subject: Subject, motion: Motion, parting: Parting) -> str:
     """In words, at which contact or joint a body is when it parts."""
     kind, path = where_of(subject, motion, parting)
+    if path == FLOOR:
+        return "at the contact with the floor that the proof adds"
     return {"contact": f"at the contact with {path}", "joint": f"at the joint {path}"}.get(kind, "in free motion")
 
 
