@@ -668,7 +668,8 @@ def test_a_spring_that_presses_against_a_limit_is_no_drive_that_has_to_arrive() 
     found = {}
     for target in (0.0, 150.0):
         drive = {"angular": {"stiffness": 0.05, "targetPosition": target}}
-        file = hinge_file(low=0.0, high=48.0, drives=drive, apis=["NewtonJointAPI"], lines=["float newton:friction = 1"])
+        rubs = {"apis": ["NewtonJointAPI"], "lines": ["float newton:friction = 1"]}
+        file = hinge_file(low=0.0, high=48.0, drives=drive, **rubs)
         proof = prove(Wish("a", model_of(stage_of(file.text())), sections=frozenset({"joints"})))
         found[target] = [check.status for check in proof.certificate.checks if check.name == "drive moves"]
     assert found == {0.0: ["fail"], 150.0: []}

@@ -531,7 +531,11 @@ def whole_parting(
         first = found[0]
         causes = _latest(candidates, lambda chosen: partings(opinions.swapped(current, said.other, chosen)), first)
     words = tuple(opinions.cause_between(said.one, said.other, one) for one in causes)
-    message = _sentence(found[0], on(said.one, floor), experiment.motion, said.words) if found[0].body else "It cannot be run."
+    message = (
+        _sentence(found[0], on(said.one, floor), experiment.motion, said.words)
+        if found[0].body
+        else "It cannot be run."
+    )
     if late:
         message = f"{message} {late}"
     return Check(said.section, said.name, "fail", message, found[0].body, words, "", _data(found)), causes
