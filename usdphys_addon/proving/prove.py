@@ -20,7 +20,7 @@ from . import compared, expectations, joints, opinions, plain, programs, trips
 from .certificate import Certificate, Check, digest_of, measure
 from .compared import Rewrite, Statements
 from .expectations import Expectation
-from .opinions import Opinion
+from .opinions import Cause, Opinion
 from .runs import FINER, GLIMPSE, STEP, Budget, Experiment, Motion, Start, Subject, simulated, subject_of, with_floor
 from .trips import Trip
 
@@ -44,7 +44,7 @@ UNITS = (StageUnits(0.01, 1.0, "Y"), StageUnits(1.0, 0.001, "Z"))
 class Wish:
     """What is to be proven. stage: opened stage of the file, or None. pythons, or folders, of other engines by their
     key. is_posed: False where the asset has no pose that it starts in. against: another model of the same asset, with
-    words for it. trips: see `trips.trip_checks`. sections: of SECTIONS; what is not asked for is not in the
+    words for it. unread: what differs there and is in neither model. trips: see `trips.trip_checks`. sections: of SECTIONS; what is not asked for is not in the
     certificate.
     """
 
@@ -58,6 +58,7 @@ class Wish:
     is_posed: bool = True
     against: PhysicsModel | None = None
     against_words: str = ""
+    unread: Sequence[Cause] = ()
     trips: Mapping[str, Trip | str] = field(default_factory=dict)
     sections: frozenset[str] = SECTIONS
 
@@ -164,6 +165,14 @@ def _against_checks(whole: _Whole) -> Iterator[Check]:
         yield from whole.shortened()
         said = Statements(wish.model, wish.against, wish.against_words, "against", wish.against_words)
         yield from compared.statement_checks(said, whole.experiment, whole.budget, whole.shares["against"])
+        if wish.unread:
+            first, count = wish.unread[0], len(wish.unread)
+            attribute, path, words = first.attribute, first.path, wish.against_words
+            message = f"{attribute} of {path} differs {words}, and is not simulated here."
+            if count > 1:
+                message += " " + f"{count} values in all are so."
+            fix = "Correct it, or compare the two in MuJoCo."
+            yield Check("against", wish.against_words, "doubtful", message, causes=tuple(wish.unread[: compared.MOST_CAUSES]), fix=fix)
 
 
 def _add_comparisons(whole: _Whole, proof: Proof) -> None:
