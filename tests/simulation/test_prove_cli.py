@@ -79,7 +79,8 @@ def test_an_asset_is_proven_against_its_source(door: Path, capsys) -> None:
 def test_what_differs_in_a_part_of_mjcf_that_is_not_read_is_named(tmp_path: Path, capsys) -> None:
     """The gain of a gripper's actuator, which pulls a tendon, was a hundredth, and the proof passed."""
     text = """<mujoco><worldbody><body name="finger"><joint name="slide" type="slide" axis="1 0 0" range="0 0.04"/>
-      <geom size="0.02"/></body></worldbody><tendon><fixed name="both"><joint joint="slide" coef="0.5"/></fixed></tendon>
+      <geom size="0.02"/></body></worldbody>
+      <tendon><fixed name="both"><joint joint="slide" coef="0.5"/></fixed></tendon>
       <actuator><general name="grip" tendon="both" gainprm="{} 0 0"/></actuator></mujoco>"""
     one, other = (tmp_path / f"{name}.xml" for name in ("one", "other"))
     one.write_text(text.format("0.01"))

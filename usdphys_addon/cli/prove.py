@@ -226,12 +226,12 @@ def _unread(options: argparse.Namespace) -> list[Cause]:
     files = [Path(options.file), Path(options.against)]
     if any(formats.format_of(file) is not formats.MJCF for file in files):
         return []
-    from ..mjcf import further, read
     from ..proving.opinions import Cause, hint_of
+    from ..usd import mjcf_file
 
     return [
         Cause(element, attribute, said, other or "not said", hint_of(said, other))
-        for element, attribute, said, other in further.differing(*map(read.read_file, files))
+        for element, attribute, said, other in mjcf_file.unread_differences(*files)
     ]
 
 

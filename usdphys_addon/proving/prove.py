@@ -43,9 +43,9 @@ UNITS = (StageUnits(0.01, 1.0, "Y"), StageUnits(1.0, 0.001, "Z"))
 @dataclass(slots=True)
 class Wish:
     """What is to be proven. stage: opened stage of the file, or None. pythons, or folders, of other engines by their
-    key. is_posed: False where the asset has no pose that it starts in. against: another model of the same asset, with
-    words for it. unread: what differs there and is in neither model. trips: see `trips.trip_checks`. sections: of SECTIONS; what is not asked for is not in the
-    certificate.
+    key. is_posed: False where the asset has no pose that it starts in. against: another model of the same asset,
+    with words for it. unread: what differs there and is in neither model. trips: see `trips.trip_checks`.
+    sections: of SECTIONS; what is not asked for is not in the certificate.
     """
 
     file: str
@@ -172,7 +172,14 @@ def _against_checks(whole: _Whole) -> Iterator[Check]:
             if count > 1:
                 message += " " + f"{count} values in all are so."
             fix = "Correct it, or compare the two in MuJoCo."
-            yield Check("against", wish.against_words, "doubtful", message, causes=tuple(wish.unread[: compared.MOST_CAUSES]), fix=fix)
+            yield Check(
+                "against",
+                wish.against_words,
+                "doubtful",
+                message,
+                causes=tuple(wish.unread[: compared.MOST_CAUSES]),
+                fix=fix,
+            )
 
 
 def _add_comparisons(whole: _Whole, proof: Proof) -> None:
