@@ -699,6 +699,28 @@ def test_what_flies_apart_otherwise_in_each_run_does_not_move_as_what_hangs() ->
     assert [(cause.path, cause.attribute) for cause in failed.causes] == [(f"{W}/LastA", "physics:body1")]
 
 
+def test_what_cannot_be_simulated_is_compared_with_what_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that refused a link of an articulation that is kinematic ended the proof with a traceback."""
+
+    class Refusing(runs.World):
+        def __init__(self, model: Any, **how: Any) -> None:
+            if any(prim.get(usd_physics.RigidBodyAPI).kinematic_enabled for prim in model.bodies.values()):
+                raise InputError("It is refused.")
+            super().__init__(model, **how)
+
+    monkeypatch.setattr(runs, "World", Refusing)
+    models = []
+    for kinematic in (True, False):
+        file = File(METERS)
+        file.add(file.body("Post", (0, 0, 1)), file.body("Box", (3, 0, 1), kinematic=kinematic))
+        models.append(model_of(stage_of(file.text())))
+    wish = Wish("a", models[0], against=models[1], against_words="in 'was'", seconds=0.2)
+    proof = prove(replace(wish, sections=frozenset({"asset", "rewrites", "against"})))
+    assert [check.section for check in proof.certificate.having("fail")] == ["asset", "against"]
+    causes = [cause.attribute for cause in proof.certificate.having("fail")[1].causes]
+    assert causes == ["physics:kinematicEnabled"]
+
+
 def test_what_is_the_cause_for_several_joints_is_told_once() -> None:
     models = []
     for gravity in ((0.0, 0.0, -9.81), (0.0, 0.0, -0.981)):

@@ -223,7 +223,7 @@ def _as_stage(options: argparse.Namespace, source: formats.Format) -> Iterator[s
 
 def _unread(options: argparse.Namespace) -> list[Cause]:
     """What differs between two MJCF files, such as the gain of an actuator of a tendon, and is in no model of them."""
-    files = [Path(options.file), Path(options.against)]
+    files = [options.file, options.against]
     if any(formats.format_of(file) is not formats.MJCF for file in files):
         return []
     from ..proving.opinions import Cause, hint_of
@@ -231,7 +231,7 @@ def _unread(options: argparse.Namespace) -> list[Cause]:
 
     return [
         Cause(element, attribute, said, other or "not said", hint_of(said, other))
-        for element, attribute, said, other in mjcf_file.unread_differences(*files)
+        for element, attribute, said, other in mjcf_file.unread_differences(*map(Path, files))
     ]
 
 

@@ -499,15 +499,15 @@ class Experiment:
 
     def moves_alike(self, other: Motion, slack: float, names: dict[str, str] | None = None) -> bool:
         """Whether no body is further apart than what is not sensitive may be: no starts aside are run for this."""
+        if other.problem or self.motion.problem:
+            return False
         return bool((self.apart(other, names) <= PARTED * self._allowed_alone(slack)).all())
 
     def parting(
         self, other: Motion, slack: float, names: dict[str, str] | None = None, *, more: Floats | None = None
     ) -> list[Parting]:
         """Of each body that parts, the first first. more: (f, n), m, that is allowed besides."""
-        if other.problem or self.motion.problem:
-            return []
-        if self.moves_alike(other, slack, names):
+        if other.problem or self.motion.problem or self.moves_alike(other, slack, names):
             return []
         apart, allowed = self.apart(other, names), self.allowed(slack)
         if more is not None:
