@@ -405,6 +405,13 @@ class SolverSpace(Engine):
         if breaks:
             sweeps = max(parameters.num_internal_pgs_iterations, tuning.LOOP_SWEEPS)
             parameters.num_internal_pgs_iterations = sweeps
+        for item in () if self._earlier else self.loads.unknown(self.physics, self.constraints):
+            prim = item.facts.prim
+            self.notices.add(
+                "LoadUnknown", prim,
+                f"{prim.display} never breaks: it holds bodies in a loop, where the load of a joint of its kind is "
+                "not known.",
+            )  # fmt: skip
         if breaks or any(joint_effects.needs_equal_steps(constraint) for constraint in self.constraints):
             # The motor of an armature remembers a speed for a whole step of the solver: it takes no smaller ones. The
             # solver tells the load of a joint for the last of the smaller ones only, in which a blow may be over.
