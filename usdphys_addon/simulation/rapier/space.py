@@ -7,7 +7,7 @@ import copy
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -155,6 +155,8 @@ class SolverSpace(Engine):
         #: Of bodies and static colliders that have changed since the build, by path.
         self._collider_handles: dict[str, Any] | None = None
         self.targets: dict[str, tuple[Matrix, Matrix]] = {}
+        #: Drives whose targets change in the next time step, by joint and degree of freedom; and from where.
+        self._led_drives: dict[tuple[str, str], tuple[float, Drive]] = {}
         self._leading = Leading()
         #: Time steps made, and after how many of them energy is looked at.
         self._frame, self._period = 0, max(1, round(PERIOD / setup.time_step))
@@ -342,6 +344,7 @@ class SolverSpace(Engine):
                 if space.physics.rigid_bodies[space.handles[path]].is_sleeping:
                     self._asleep.add(path)
             self.targets.update(space.targets)
+            self._led_drives.update(space._led_drives)
             self._leading.take(space._leading)
             self.loads.asked |= space.loads.asked
             self.broken += space.broken
@@ -766,6 +769,7 @@ class SolverSpace(Engine):
         if self.targets or self.grabs or lost:
             self._watch.forget()
         self.targets.clear()
+        self._led_drives.clear()
         return lost
 
     def _let_go(self, lost: Collection[str]) -> None:
@@ -787,6 +791,9 @@ class SolverSpace(Engine):
         part, seconds = (number + 1) / steps, self.time_step / steps
         for path, way in ways.items():
             self._drive_kinematic(path, *way.at(part))
+        for (path, dof), (start, drive) in self._led_drives.items():
+            target = drive.target_position - (1.0 - part) * (drive.target_position - start)
+            self._by_path[path].set_drive_of(self.physics, dof, replace(drive, target_position=target))
         for held in self.grabs.values():
             pull(self.physics, held, 1.0 / (steps - number))
         for constraint in self._kept_up():
@@ -1204,7 +1211,11 @@ class SolverSpace(Engine):
 
     def set_drive(self, path: str, dof: str, drive: Drive) -> None:
         self._by_path[path].set_drive_of(self.physics, dof, drive)
+        self._led_drives.pop((path, dof), None)
         self._joint_changed(self._by_path[path])
+
+    def lead_drive(self, path: str, dof: str, start: float) -> None:
+        self._led_drives[path, dof] = start, self.drive(path, dof)
 
     def set_joint_enabled(self, path: str, enabled: bool) -> None:
         self._by_path[path].set_enabled(self.physics, enabled)
@@ -1372,6 +1383,7 @@ class SolverSpace(Engine):
         self._hook.attach(self.physics)
         self._upkeep = None
         self.targets.clear()
+        self._led_drives.clear()
         self._rescuer = Rescuer()
         self._matter = _matter([self.weights.get(path) for path in self.paths])
         self._watch.forget()
