@@ -490,14 +490,18 @@ class SolverSpace(Engine):
             item for item in self.constraints
             if not item.facts.bond and any(drive.stiffness > 0.0 for drive in item.facts.drives)
         ]  # fmt: skip
-        springs, apart = (
+        moved = [
+            item for item in self.constraints
+            if not item.state.reduced and any(drive.stiffness or drive.damping for drive in item.facts.drives)
+        ]  # fmt: skip
+        springs, apart, drives = (
             Counter(item.facts.body1 or item.facts.body0 for item in items)
-            for items in (driven, [item for item in driven if not item.state.reduced])
+            for items in (driven, [item for item in driven if not item.state.reduced], moved)
         )
         for group, steps in zip(groups, wanted, strict=True):
             # Articulations come to rest later with it: of 6 falls of a ragdoll 3 did within 5 s, and all without it.
             seen = 0.0 if is_brittle or not reduced.isdisjoint(group.bodies) else tuning.SEEN
-            held = (sum(kind[path] for path in group.bodies) for kind in (springs, apart))
+            held = (sum(kind[path] for path in group.bodies) for kind in (springs, apart, drives))
             sweeps = joint_sweeps(group, max(steps, small_steps), *held)
             for path in group.bodies:
                 body = bodies[self.handles[path]]
