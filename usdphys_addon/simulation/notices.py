@@ -149,6 +149,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "warning", "A primitive is sheared or scaled unevenly: the nearest shape of its kind is simulated.",
         "Apply the scale, or use a mesh collider.",
     ),
+    "SmallBoxes": NoticeKind(
+        "warning", "Boxes with faces smaller than 3.5 cm2 lie on each other beside their middles, and tilt.",
+        "Simulate with MuJoCo as the engine, or a model that is larger.",
+    ),
     "StaticFriction": NoticeKind(
         "info",
         "Bodies at rest get the dynamic friction, too: it is the larger one, or more than 100 bodies may touch the "
