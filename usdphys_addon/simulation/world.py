@@ -451,6 +451,17 @@ class World:
         engine.set_drive(path, dof, replace(engine.drive(path, dof), **changes))
 
     @_followed
+    def lead_drive(self, path: str, dof: str, start: float) -> None:
+        """Let the target of a drive come evenly from a position, m or rad, to where it is now, in the next step.
+
+        Raises KeyError as `set_drive` does.
+        """
+        engine, facts = self._joints[path]
+        if dof not in facts.moving:
+            raise KeyError(dof)
+        engine.lead_drive(path, dof, start)
+
+    @_followed
     def set_friction(
         self, material: str, friction: float, restitution: float | None = None, static: float | None = None
     ) -> None:  # fmt: skip
