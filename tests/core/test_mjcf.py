@@ -1239,6 +1239,27 @@ def PhysicsDistanceJoint "Rope" {{
     assert [tuple(map(float, one)) for one in ranges] == ([wanted] if wanted else [])
 
 
+def test_what_stands_still_keeps_its_filtered_pairs_in_a_body_of_its_own(tmp_path: Path) -> None:
+    """A box that fell through a shelf lay on it in MuJoCo: all that stands still is one body there."""
+    cube = 'def Cube "{}" (prepend apiSchemas = ["PhysicsCollisionAPI"{}]) {{\n double size = 0.4\n{}\n}}'
+    pair = "rel physics:filteredPairs = </World/Shelf>"
+    text = "\n".join((
+        "#usda 1.0", '(defaultPrim = "World"\nmetersPerUnit = 1\nupAxis = "Z")', 'def Xform "World" {',
+        cube.format("Shelf", "", ""), cube.format("Ground", "", ""),
+        cube.format("Box", ', "PhysicsRigidBodyAPI", "PhysicsFilteredPairsAPI"', pair), "}",
+    ))  # fmt: skip
+    (tmp_path / "shelf.usda").write_text(text)
+    stage = usd_read.open_stage(tmp_path / "shelf.usda")
+    mjcf_file.write_file(stage, usd_read.read_stage(stage), tmp_path / "shelf.xml")
+    written = (tmp_path / "shelf.xml").read_text()
+    assert re.findall(r'<exclude body1="(\w+)" body2="(\w+)"', written) == [("Box", "Shelf")]
+    assert len(re.findall(r"<body name=", written)) == 2
+    model, _ = through_usd(tmp_path, written)
+    (filtered,) = model.having(usd_physics.FilteredPairsAPI).values()
+    (other,) = filtered.get(usd_physics.FilteredPairsAPI).filtered_pairs
+    assert {filtered.name, model.prims[other].name} == {"Box", "Shelf"}
+
+
 def test_what_an_exclusion_keeps_apart_filters_pairs_where_usd_physics_has_them(tmp_path: Path) -> None:
     """The base of an arm is no body: its pairs were those of an Xform, which other simulators ignore, so that the arm
     was pushed out of its base there."""

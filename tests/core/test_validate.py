@@ -459,6 +459,8 @@ OWN = [
      .CreateFilteredPairsRel().SetTargets(["/nope"]), "FilteredPairMissing", B),
     ("pair with itself", lambda s: UsdPhysics.FilteredPairsAPI.Apply(solid(s).GetPrim()).CreateFilteredPairsRel()
      .SetTargets([B]), "FilteredPairSelf", B),
+    ("pair with a plain prim", lambda s: run(UsdGeom.Xform.Define(s, "/X"), UsdPhysics.FilteredPairsAPI.Apply(
+        solid(s).GetPrim()).CreateFilteredPairsRel().SetTargets(["/X"])), "FilteredPairUnread", B),
     ("joint of a body with itself", lambda s: run(solid(s), joint(s, B, B)), "JointSameBody", J),
     ("joint of a plain prim with itself", lambda s: run(UsdGeom.Xform.Define(s, "/X"), joint(s, "/X", "/X")),
      "JointSameBody", J),

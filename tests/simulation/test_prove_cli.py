@@ -76,6 +76,24 @@ def test_an_asset_is_proven_against_its_source(door: Path, capsys) -> None:
     assert "physics:upperLimit of /World/Hinge (not said; 108" in capsys.readouterr().out
 
 
+def test_what_differs_in_a_part_of_mjcf_that_is_not_read_is_named(tmp_path: Path, capsys) -> None:
+    """The gain of a gripper's actuator, which pulls a tendon, was a hundredth, and the proof passed."""
+    text = """<mujoco><worldbody><body name="finger"><joint name="slide" type="slide" axis="1 0 0" range="0 0.04"/>
+      <geom size="0.02"/></body></worldbody>
+      <tendon><fixed name="both"><joint joint="slide" coef="0.5"/></fixed></tendon>
+      <actuator><general name="grip" tendon="both" gainprm="{} 0 0"/></actuator></mujoco>"""
+    one, other = (tmp_path / f"{name}.xml" for name in ("one", "other"))
+    one.write_text(text.format("0.01"))
+    other.write_text(text.format("1.0"))
+    assert main(["prove", str(one), "--against", str(other), "--only", "against", *LONG]) == 0
+    told = capsys.readouterr().out
+    assert "doubtful: against: gainprm of general grip differs in 'other.xml', and is not simulated here." in told
+    assert "(0.01 0 0; 1.0 0 0 in the other)" in told
+    other.write_text(one.read_text())
+    assert main(["prove", str(one), "--against", str(other), "--only", "against", *LONG]) == 0
+    assert "gainprm" not in capsys.readouterr().out
+
+
 def test_expectations_beside_an_asset_are_found_and_those_elsewhere_are_named(door: Path, capsys) -> None:
     demand = "[[expect]]\nname = 'light'\nbody = '/World/Leaf'\nmass = [1, 2]\n"
     door.with_name("door.expect.toml").write_text(demand, encoding="utf-8")

@@ -27,6 +27,7 @@ from .round_trips import trips_of
 if TYPE_CHECKING:
     from ..core.model import PhysicsModel
     from ..proving.certificate import Certificate
+    from ..proving.opinions import Cause
     from ..proving.prove import Proof, Wish
 
 
@@ -193,6 +194,7 @@ def _proof_of(options: argparse.Namespace) -> Iterator[tuple[Proof, Wish]]:
         with model_in(options.against, choices_of(options)) as (other, issues):
             print_issues(options, issues, warn)
             wish.against, wish.against_words = _matched(model, other), f"in '{Path(options.against).name}'"
+            wish.unread = _unread(options)
             with usd_read.damage_refused(file):
                 proof = prove(wish)
             yield proof, wish
@@ -217,6 +219,20 @@ def _as_stage(options: argparse.Namespace, source: formats.Format) -> Iterator[s
         wanted = usd_export.ExportOptions(units, hierarchy)
         print_issues(options, usd_export.export_usd(bpy.context, exported, wanted).issues, warn)
         yield str(exported)
+
+
+def _unread(options: argparse.Namespace) -> list[Cause]:
+    """What differs between two MJCF files, such as the gain of an actuator of a tendon, and is in no model of them."""
+    files = [options.file, options.against]
+    if any(formats.format_of(file) is not formats.MJCF for file in files):
+        return []
+    from ..proving.opinions import Cause, hint_of
+    from ..usd import mjcf_file
+
+    return [
+        Cause(element, attribute, said, other or "not said", hint_of(said, other))
+        for element, attribute, said, other in mjcf_file.unread_differences(*map(Path, files))
+    ]
 
 
 def _matched(model: PhysicsModel, other: PhysicsModel) -> PhysicsModel:

@@ -73,6 +73,31 @@ def elements(source: Model, section: str) -> Iterator[Element]:
                 yield Element(child.tag, attributes, child.children, child.text)
 
 
+def differing(one: Model, other: Model) -> list[tuple[str, str, str, str]]:
+    """(element, attribute, said, other) where two models differ in what no body, joint or servo stands for: elements by
+    their tag and name, or number. What moves nothing is left out."""
+    found = []
+    for section in ("contact", "equality", "tendon", "actuator"):
+        here, there = (_flattened(model, section) for model in (one, other))
+        for place in {**here, **there}:
+            said, others = here.get(place, {}), there.get(place, {})
+            for attribute in {**said, **others}:
+                values = said.get(attribute, ""), others.get(attribute, "")
+                if values[0].split() != values[1].split():
+                    found.append((place, attribute, *values))
+    return found
+
+
+def _flattened(model: Model, section: str) -> dict[str, dict[str, str]]:
+    """The attributes of the further elements of a section, and of what is in them, by tag and name or number."""
+    found: dict[str, dict[str, str]] = {}
+    for element in elements(model, section):
+        for one in element.walk():
+            number = sum(place.startswith(f"{one.tag} ") for place in found) + 1
+            found[f"{one.tag} {one.get('name') or number}"] = dict(one.attributes)
+    return found
+
+
 def _merged(found: list[Element], section: str) -> Iterator[Element]:
     """One element of each tag: included files may have some of them again."""
     merged: dict[str, Element] = {}

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -118,6 +119,8 @@ class _Writer:
         self.equalities: list[str] = []
         self.tendons: list[str] = []
         self.sites: dict[str, list[str]] = {}
+        #: Names of bodies that never move, by the one collider that each has.
+        self.homes: dict[str, str] = {}
         self.colliders = mass.colliders_by_body(model)
         self.shown: set[str] = set()
         self.is_balanced = False
@@ -136,6 +139,7 @@ class _Writer:
         for path, prim in self.model.joints.items():
             self.couple(path, prim)
         self.find_sites()
+        excludes = self.excludes()
         world = [*self.shapes("", np.eye(4), 2), *(f"    {site}" for site in self.sites.get("", ()))]
         for path, body in self.bodies.items():
             if body.joint is None or not body.joint.parent.body:
@@ -145,7 +149,7 @@ class _Writer:
         self.actuate()
         self.tell_unsaid()
         self.tell_left_open()
-        sections = [self.options(), ("asset", self.assets), ("worldbody", world), ("contact", self.excludes())]
+        sections = [self.options(), ("asset", self.assets), ("worldbody", world), ("contact", excludes)]
         sections += [("equality", self.equalities), ("tendon", self.tendons), ("actuator", self.actuators)]
         sections = _with_classes(self.with_kept(sections))
         balance = ' balanceinertia="true"' if self.is_balanced else ""
@@ -399,7 +403,7 @@ class _Writer:
         for prim in own:
             api = prim.get(usd_physics.CollisionAPI)
             if api is not None and api.collision_enabled is not False:
-                lines += ["  " * depth + line for line in self.geom(prim, pose)]
+                lines += self.in_own_body(prim, ["  " * depth + line for line in self.geom(prim, pose)], depth)
         for part in self.seen_in().get(path, ()):
             if part.path not in self.shown:
                 lines += ["  " * depth + line for line in self.visual(part, pose)]
@@ -948,19 +952,47 @@ class _Writer:
     # ------------------------------------------------------------------ the rest
 
     def excludes(self) -> list[str]:
+        """Pairs of bodies that do not collide. What stands still gets a body of its own if it is in one of them."""
         pairs: dict[tuple[str, str], None] = {}
         for prim in self.model.prims.values():
             own = prim.get(usd_physics.FilteredPairsAPI)
             for other in (own.filtered_pairs or ()) if own is not None else ():
-                ends = [self.model.body_of(path) for path in (prim.path, other)]
-                names = sorted(self.names[end.path] for end in ends if end is not None and end.path in self.bodies)
-                if len(names) == 2 and names[0] != names[1]:
-                    pairs[names[0], names[1]] = None
+                for one, two in product(self.filtered_at(prim.path), self.filtered_at(other)):
+                    if one != two and (one in self.bodies or two in self.bodies):
+                        names = [self.names[end] if end in self.bodies else self.own_body_of(end) for end in (one, two)]
+                        pairs[min(names), max(names)] = None
         for joint in [*self.loops, *(body.joint for body in self.bodies.values() if body.joint is not None)]:
             if not joint.schema.resolved("collision_enabled") and joint.parent.body and joint.child.body:
                 one, other = sorted((self.names[joint.parent.body], self.names[joint.child.body]))
                 pairs[one, other] = None
         return [f'    <exclude body1="{escape(one)}" body2="{escape(other)}"/>' for one, other in pairs]
+
+    def filtered_at(self, path: str) -> list[str]:
+        """The bodies, and the colliders of what stands still, that a filtered pair means by a prim: those at it, or
+        below."""
+        prim = self.model.prims.get(path)
+        if prim is None or path in self.bodies:
+            return [path] if prim is not None else []
+        found: dict[str, None] = {}
+        for collider in self.model.colliders:
+            if paths.is_at_or_below(collider, path):
+                body = self.model.body_of(collider)
+                found[body.path if body is not None and body.path in self.bodies else collider] = None
+        return list(found)
+
+    def own_body_of(self, collider: str) -> str:
+        """The name of a body that never moves, for a collider of what stands still."""
+        if collider not in self.homes:
+            prim = self.model.prims[collider]
+            self.homes[collider] = self.name_of(f"{collider} body", prim.label or prim.name, "body")
+        return self.homes[collider]
+
+    def in_own_body(self, prim: Prim, lines: list[str], depth: int) -> list[str]:
+        """The geoms of a collider, in the body that it has where it stands still and is filtered."""
+        name, pad = self.homes.get(prim.path), "  " * depth
+        if name is None or not lines:
+            return lines
+        return [f'{pad}<body name="{escape(name)}">', *(f"  {line}" for line in lines), f"{pad}</body>"]
 
     def options(self) -> tuple[str, list[str]]:
         """Gravity, and what MuJoCo's own schema of the scene says."""

@@ -6,7 +6,6 @@ Where two motions part, attributes are swapped until they do not.
 
 from __future__ import annotations
 
-import copy
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,6 +30,7 @@ from .opinions import Cause, Opinion
 from .runs import (
     FINER,
     FLOOR,
+    GLIMPSE,
     STEP,
     Budget,
     Experiment,
@@ -225,21 +225,23 @@ def statement_checks(
     floor = with_floor(subject_of(said.other)).prims.get(FLOOR)
     if (floor is None) != (FLOOR not in experiment.model.prims):
         # Both stand on the floor of the second one, or on none.
-        experiment = Experiment(on(said.one, floor), experiment.seconds)
+        experiment = Experiment(on(said.one, floor), experiment.seconds, has_time=partial(budget.has, share))
     known: list[Opinion] = list(missing)
     failed, told = bool(missing), set()
     for parted in partings_of(said, Known(candidates, known), experiment, floor, budget, share, slack=slack):
         failed = True
         told |= {(cause.path, cause.attribute) for cause in parted.causes}
         yield parted
+    others = [opinions.cause_between(said.one, said.other, one) for one in candidates if one not in missing]
+    others = [one for one in others if (one.path, one.attribute) not in told]
     if not budget.has(share):
         if not failed:
             yield Check(said.section, said.name, "skipped", f"There was no time to compare it {said.words}.")
+        yield from _differing(said, others, is_tried=False)
         return
     if not failed:
         yield Check(said.section, said.name, "pass", f"It moves alike {said.words}{experiment.chaos}.")
-    others = [opinions.cause_between(said.one, said.other, one) for one in candidates if one not in missing]
-    yield from _without_effect(said, [one for one in others if (one.path, one.attribute) not in told])
+    yield from _differing(said, others, is_tried=True)
 
 
 def _unit_causes(said: Statements) -> tuple[Cause, ...]:
@@ -275,13 +277,15 @@ def _masses_of(model: PhysicsModel) -> list[float]:
     return [api.mass for api in apis if api is not None and api.mass is not None]
 
 
-def _without_effect(said: Statements, others: Sequence[Cause]) -> Iterator[Check]:
-    """What differs beside the causes."""
+def _differing(said: Statements, others: Sequence[Cause], *, is_tried: bool) -> Iterator[Check]:
+    """What differs beside the causes. is_tried: whether there was time to see what it does."""
     if others:
         listed = ", ".join(f"{one.attribute} of {one.path}" for one in others[:3])
         if len(others) > 3:
             listed = f"{listed}, and {len(others) - 3} more"
         message = f"Without effect on these experiments, these differ {said.words}: {listed}."
+        if not is_tried:
+            message = f"These differ {said.words}, and there was no time to see what they do: {listed}."
         yield Check(said.section, said.name, "doubtful", message, others[0].path, tuple(others[:MOST_CAUSES]))
 
 
@@ -315,20 +319,21 @@ def partings_of(
         known += causes
         found_any = True
         yield parted
-    current = opinions.swapped(said.one, said.other, known)
-    for _ in range(MOST_CAUSES):
-        rest = [one for one in differing.candidates if one not in known]
-        if not rest or not budget.has(share):
-            break
-        check, found = whole_parting(said, current, rest, experiment, floor, partial(budget.has, share), slack)
-        if check is None:
-            break
-        found_any = True
-        yield check
-        if not found:
-            break
-        known += found
-        current = opinions.swapped(current, said.other, found)
+    # Most causes show in the first moment, which takes little time.
+    for part in ([experiment.glimpse()] if experiment.seconds >= 2.0 * GLIMPSE else []) + [experiment]:
+        for _ in range(MOST_CAUSES):
+            rest = [one for one in differing.candidates if one not in known]
+            if not rest or not budget.has(share):
+                break
+            current = opinions.swapped(said.one, said.other, known)
+            check, found = whole_parting(said, current, rest, part, floor, partial(budget.has, share), slack)
+            if check is None or (not found and part is not experiment):
+                break
+            found_any = True
+            yield check
+            if not found:
+                break
+            known += found
     # What is balanced, and what lies, moves where gravity leans.
     leaning = [leaned(model) for model in (said.one, said.other)]
     if found_any or differing.told or not said.one.scenes or not said.other.scenes or not budget.has(share):
@@ -404,7 +409,7 @@ def joint_partings(
     parted: dict[str, str] = {}
     for experiment, (seconds, _) in bench.EXPERIMENTS.items():
         if not budget.has(share):
-            return
+            break
         runs = {}
         for side, subject in (("one", one), ("other", other)):
             own = [probes[side][path] for path in chosen if _is_tried(probes[side][path], experiment)]
@@ -421,6 +426,8 @@ def joint_partings(
             wanted[path, experiment] = now
             if was is None or now is None or _links_part(was, now, probes["other"][path]):
                 parted[path] = experiment
+    checks: list[tuple[Check, list[Opinion]]] = []
+    alike: Counter[int] = Counter()
     for path, experiment in parted.items():
         probe = probes["other"][path]
         near = [one for one in candidates if one.path in {path, probe.facts.body0, probe.facts.body1, *scenes}]
@@ -437,13 +444,30 @@ def joint_partings(
             motion = simulated(bench.bench(subject, own, experiment, push=push, leans=True), seconds)
             return not motion.problem and not _links_part(_place_of_link(own[0], motion), now, own[0])
 
+        # What is the cause for one joint is mostly that for others near it.
+        same = (
+            number for number, (_, causes) in enumerate(checks)
+            if causes and set(causes) <= set(near) and opinions.heals_with(causes, heals)
+        )  # fmt: skip
+        number = next(same, None)
+        if number is not None:
+            alike[number] += 1
+            continue
         found, late = narrowed(opinions.smallest(near, heals, lambda: budget.has(share)), lambda: budget.has(share))
         causes = tuple(opinions.cause_between(said.one, said.other, one) for one in found)
         words = bench.EXPERIMENTS[experiment][1]
         message = f"{probe.facts.prim.display} moves in another way {said.words}, in its {words}."
         if late:
             message = f"{message} {late}"
-        yield Check(said.section, said.name, "fail", message, path, causes, "", {"experiment": experiment}), found
+        check = Check(said.section, said.name, "fail", message, path, causes, "", {"experiment": experiment})
+        checks.append((check, found))
+    for number, (check, found) in enumerate(checks):
+        message, others = check.message, alike[number]
+        if others == 1:
+            message += " " + "So does 1 other joint."
+        elif others:
+            message += " " + f"So do {others} other joints."
+        yield replace(check, message=message), found
 
 
 def _ends(probe: bench.Probe) -> tuple[float, float]:
@@ -479,15 +503,23 @@ def whole_parting(
     if target.problem:
         return Check(said.section, said.name, "fail", f"It cannot be simulated {said.words}: {target.problem}"), []
 
+    back = Experiment(on(said.other, floor), experiment.seconds, has_time=has_time)
+    back.motion = target
+    back = back.only(experiment.motion.paths)
+
     def partings(model: PhysicsModel) -> list[Parting]:
         motion = simulated(on(model, floor), experiment.seconds)
         if motion.problem:
             return [Parting("", 0.0, np.inf, 0.0, np.inf)]
-        reference = _like(experiment, motion)
-        return reference.parting(target, slack)
+        reference = experiment.like(motion)
+        found = reference.parting(target, slack)
+        if found or reference.moves_alike(target, slack):
+            return found
+        # What one of them does is chaos, and what the other one does may be none.
+        return back.parting(motion, slack)
 
     found = partings(current)
-    if not found:
+    if not found or experiment.is_cut or back.is_cut:
         return None, []
 
     def heals(chosen: Sequence[Opinion]) -> bool:
@@ -499,7 +531,11 @@ def whole_parting(
         first = found[0]
         causes = _latest(candidates, lambda chosen: partings(opinions.swapped(current, said.other, chosen)), first)
     words = tuple(opinions.cause_between(said.one, said.other, one) for one in causes)
-    message = _sentence(found[0], said.one, experiment.motion, said.words) if found[0].body else "It cannot be run."
+    message = (
+        _sentence(found[0], on(said.one, floor), experiment.motion, said.words)
+        if found[0].body
+        else "It cannot be run."
+    )
     if late:
         message = f"{message} {late}"
     return Check(said.section, said.name, "fail", message, found[0].body, words, "", _data(found)), causes
@@ -516,16 +552,6 @@ def _latest(
         if worst < score:
             best, score = [opinion], worst
     return best
-
-
-def _like(experiment: Experiment, motion: Motion) -> Experiment:
-    """The experiment with another motion of the same bodies, and its sensitivity."""
-    wanted = experiment.motion.paths
-    if not set(wanted) <= set(motion.paths) or len(motion.positions) != len(experiment.motion.positions):
-        return experiment
-    result = copy.copy(experiment)
-    result.motion = motion.only(wanted)
-    return result
 
 
 # --------------------------------------------------------------------------- as others read it
@@ -751,7 +777,7 @@ def engine_checks(
             yield Check("engines", key, "pass", told), key, other
             continue
         reason = _reason_of(key, run, other, found, experiment, starts, partial(budget.has, share))
-        message = f"{_sentence(found[0], model, experiment.motion, f'in {name}')} {reason.words}".rstrip()
+        message = f"{_sentence(found[0], experiment.model, experiment.motion, f'in {name}')} {reason.words}".rstrip()
         row = ENGINES[key]
         if isinstance(row, Program) and Habit.EDGED in row.habits and (wheel := _rolling(model, found, experiment)):
             body = model.prims[wheel].display
@@ -888,7 +914,7 @@ def _kept_apart(model: PhysicsModel, first: Parting, motion: Motion) -> _Kept | 
 def _explain(untold: Sequence[Opinion], experiment: Experiment, other: Motion, first: Parting) -> bool:
     """Whether the preview moves the body that parts first as the engine does, where it is not told the same."""
     here = simulated(opinions.removed(experiment.model, untold), experiment.seconds)
-    found = _like(experiment, here).parting(other, SLACK_ENGINE, more=experiment.coarse)
+    found = experiment.like(here).parting(other, SLACK_ENGINE, more=experiment.coarse)
     return not here.problem and not any(one.body == first.body for one in found)
 
 
@@ -937,7 +963,7 @@ def _engine_causes(
         there = run(chosen)
         if here.problem or there.problem or not set(experiment.motion.paths) <= set(here.paths):
             return False
-        return not any(one.body == first.body for one in _like(experiment, here).parting(there, SLACK_ENGINE))
+        return not any(one.body == first.body for one in experiment.like(here).parting(there, SLACK_ENGINE))
 
     is_quick = engine not in programs()
     candidates = opinions.removable(model, every if is_quick else near)

@@ -684,11 +684,14 @@ def habit_of(probe: Probe, experiment: str, gravity: Matrix) -> Habit | None:
     return Habit.BENT if experiment == "swing" and bending(probe, gravity) > _BENT else None
 
 
-def arrives(probe: Probe, terms: Terms) -> bool:
-    """Whether the drive is within a tenth of its step of its target when patience ends."""
-    way = terms.target - probe.start
-    end = float(answer(probe, terms, PATIENCE)[-1])
-    return abs(terms.target - end) <= 0.1 * abs(way) + 1e-6
+def left_of(probe: Probe, terms: Terms) -> float:
+    """m or rad, that a drive is away from its target when patience ends."""
+    return abs(terms.target - float(answer(probe, terms, PATIENCE)[-1]))
+
+
+def arrives(probe: Probe, terms: Terms, part: float = 0.1) -> bool:
+    """Whether the drive is within a part of its step of its target when patience ends."""
+    return left_of(probe, terms) <= part * abs(terms.target - probe.start) + 1e-6
 
 
 def response(probe: Probe, model: PhysicsModel) -> str:

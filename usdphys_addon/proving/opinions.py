@@ -266,7 +266,7 @@ def cause_alone(model: PhysicsModel, opinion: Opinion) -> Cause:
 # --------------------------------------------------------------------------- bisection
 
 
-def _heals(chosen: Sequence[Opinion], heals: Callable[[Sequence[Opinion]], bool]) -> bool:
+def heals_with(chosen: Sequence[Opinion], heals: Callable[[Sequence[Opinion]], bool]) -> bool:
     """A model without some of its opinions may be none that runs: then they are no cause."""
     try:
         return heals(chosen)
@@ -284,16 +284,16 @@ def smallest(
     then the set may be too large.
     """
     current = list(candidates)
-    if not current or not _heals(current, heals):
+    if not current or not heals_with(current, heals):
         return []
     parts = 2
     while len(current) > 1 and has_time():
         size = -(-len(current) // parts)
         chunks = [current[start : start + size] for start in range(0, len(current), size)]
-        smaller = next((chunk for chunk in chunks if len(chunk) < len(current) and _heals(chunk, heals)), None)
+        smaller = next((chunk for chunk in chunks if len(chunk) < len(current) and heals_with(chunk, heals)), None)
         if smaller is None and len(chunks) > 2:
             rests = ([one for one in current if one not in chunk] for chunk in chunks)
-            smaller = next((rest for rest in rests if _heals(rest, heals)), None)
+            smaller = next((rest for rest in rests if heals_with(rest, heals)), None)
             if smaller is not None:
                 current, parts = smaller, max(parts - 1, 2)
                 continue
@@ -314,6 +314,6 @@ def alone(
     for opinion in candidates:
         if not has_time():
             return found
-        if _heals([opinion], heals):
+        if heals_with([opinion], heals):
             found.append(opinion)
     return found or smallest(candidates, heals, has_time)

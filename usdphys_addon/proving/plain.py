@@ -23,10 +23,12 @@ from . import opinions
 from .certificate import Check, Status, measure
 from .opinions import Cause, Opinion
 from .runs import (
+    GLIMPSE,
     STEP,
     Budget,
     Motion,
     Part,
+    Start,
     Subject,
     corners_of,
     ends_of,
@@ -75,10 +77,10 @@ class Found(NamedTuple):
 
 
 def checks_of(
-    subject: Subject, budget: Budget, share: float, seconds: float = REST, *, is_posed: bool = True
+    start: Start, subject: Subject, budget: Budget, share: float, seconds: float = REST, *, is_posed: bool = True
 ) -> Iterator[Check]:
     """The checks of an asset, in the preview's engine. share: of the budget that may be used by then. Its first run is
-    made anyway. is_posed: see `Wish`."""
+    made if there is time for it in all of the budget. start: of the asset on its floor. is_posed: see `Wish`."""
     starts = [*_inside(subject, is_posed), *_limits(subject, is_posed)]
     yield from starts
     yield from _matter(subject)
@@ -86,8 +88,13 @@ def checks_of(
     if not subject.parts:
         yield Check(SECTION, "rest", "skipped", "Nothing is dynamic, so nothing can be simulated.")
         return
-    model = with_floor(subject)
-    motion = simulated(model, seconds)
+    model, motion = start.model, start.motion(GLIMPSE)
+    build, steps = motion.took
+    if build + steps * seconds / GLIMPSE > budget.seconds - budget.used:
+        message = f"There was no time to simulate it for {seconds:g} s, and to see whether it rests and holds together."
+        yield Check(SECTION, "simulation", "skipped", message)
+        return
+    motion = start.motion(seconds)
     if motion.problem:
         yield Check(SECTION, "simulation", "fail", f"The asset cannot be simulated: {motion.problem}")
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -20,18 +20,22 @@ from . import compared, expectations, joints, opinions, plain, programs, trips
 from .certificate import Certificate, Check, digest_of, measure
 from .compared import Rewrite, Statements
 from .expectations import Expectation
-from .opinions import Opinion
-from .runs import FINER, GLIMPSE, STEP, Budget, Experiment, Motion, Subject, simulated, subject_of, with_floor
+from .opinions import Cause, Opinion
+from .runs import FINER, GLIMPSE, STEP, Budget, Experiment, Motion, Start, Subject, simulated, subject_of, with_floor
 from .trips import Trip
 
-#: Where the seconds go: the part of them that is used when a section ends, at the latest.
-SHARES = {"asset": 0.35, "words": 0.45, "joints": 0.5, "rewrites": 0.65, "engines": 0.8, "against": 0.95}
-#: What is asked for by name comes before what is always tried.
-SHARES_AGAINST = SHARES | {"against": 0.75, "rewrites": 0.85, "engines": 0.95}
+#: How the seconds are shared among the sections that are asked for, in the order in which they are tried. What is asked
+#: for by name comes first.
+SHARES = {"asset": 0.35, "expectations": 0.05, "words": 0.05, "joints": 0.15, "rewrites": 0.2, "engines": 0.2}
+SHARES_AGAINST = {
+    "against": 0.5, "asset": 0.15, "expectations": 0.03, "words": 0.02, "joints": 0.1, "rewrites": 0.1, "engines": 0.1
+}  # fmt: skip
+#: Part of the seconds that is used when the last section ends: what has begun takes longer.
+_LAST = 0.95
 #: Runs for which the budget is to have room where motions are compared.
 _RUNS = 10
 #: What a certificate is made of.
-SECTIONS = frozenset({*SHARES, "expectations"})
+SECTIONS = frozenset(SHARES_AGAINST)
 #: Name of the check that lists the engines that are not here.
 ABSENT = "absent"
 #: Units that an asset is said in.
@@ -41,9 +45,9 @@ UNITS = (StageUnits(0.01, 1.0, "Y"), StageUnits(1.0, 0.001, "Z"))
 @dataclass(slots=True)
 class Wish:
     """What is to be proven. stage: opened stage of the file, or None. pythons, or folders, of other engines by their
-    key. is_posed: False where the asset has no pose that it starts in. against: another model of the same asset, with
-    words for it. trips: see `trips.trip_checks`. sections: keys of SHARES and "expectations"; what is not asked for is
-    not in the certificate.
+    key. is_posed: False where the asset has no pose that it starts in. against: another model of the same asset,
+    with words for it. unread: what differs there and is in neither model. trips: see `trips.trip_checks`.
+    sections: of SECTIONS; what is not asked for is not in the certificate.
     """
 
     file: str
@@ -56,6 +60,7 @@ class Wish:
     is_posed: bool = True
     against: PhysicsModel | None = None
     against_words: str = ""
+    unread: Sequence[Cause] = ()
     trips: Mapping[str, Trip | str] = field(default_factory=dict)
     sections: frozenset[str] = SECTIONS
 
@@ -75,23 +80,38 @@ def prove(wish: Wish) -> Proof:
     budget = Budget(wish.budget)
     subject = subject_of(wish.model)
     proof = Proof(Certificate(wish.file, physics=digest_of(wish.model)), subject, {}, [])
-    add, wanted = proof.certificate.checks.extend, wish.sections
+    add, wanted, shares = proof.certificate.checks.extend, wish.sections, _shares(wish)
     with np.errstate(all="ignore"):
+        start = Start(with_floor(subject))
+        whole = _Whole(wish, start, budget) if subject.parts and wanted & {"rewrites", "engines", "against"} else None
+        # What is asked for by name is tried first, and listed in its place.
+        compared_with = list(_against_checks(whole)) if whole is not None else []
         add(_still_checks(wish))
         if "asset" in wanted:
-            add(plain.checks_of(subject, budget, SHARES["asset"], is_posed=wish.is_posed))
+            add(plain.checks_of(start, subject, budget, shares["asset"], is_posed=wish.is_posed))
         if "expectations" in wanted:
-            add(expectations.checks_of(subject, wish.expected, budget, SHARES["words"]))
+            add(expectations.checks_of(subject, wish.expected, budget, shares["expectations"]))
         if "words" in wanted:
-            add(compared.reading_checks(wish.model, budget, SHARES["words"]))
+            add(compared.reading_checks(wish.model, budget, shares["words"]))
         if "joints" in wanted:
             add(_joint_checks(wish, proof, budget))
-        if subject.parts and wanted & {"rewrites", "engines", "against"}:
-            _add_comparisons(wish, proof, budget)
+        add(compared_with)
+        if whole is not None:
+            _add_comparisons(whole, proof)
         if "engines" in wanted:
             add(_absent_checks(wish))
     proof.certificate.seconds = budget.used
     return proof
+
+
+def _shares(wish: Wish) -> dict[str, float]:
+    """The part of the seconds that is used when a section ends, at the latest. What is not asked for takes none."""
+    parts = {
+        name: part if name in wish.sections else 0.0
+        for name, part in (SHARES if wish.against is None else SHARES_AGAINST).items()
+    }
+    whole = sum(parts.values()) or 1.0
+    return dict(zip(parts, (_LAST / whole * np.cumsum(list(parts.values()))).tolist(), strict=True))
 
 
 def _still_checks(wish: Wish) -> Iterator[Check]:
@@ -111,36 +131,73 @@ def _still_checks(wish: Wish) -> Iterator[Check]:
         )
 
 
-def _add_comparisons(wish: Wish, proof: Proof, budget: Budget) -> None:
-    """What needs the motion of the whole asset."""
-    add, wanted = proof.certificate.checks.extend, wish.sections
-    shares = SHARES if wish.against is None else SHARES_AGAINST
-    asked = [name for name in ("against", "rewrites", "engines") if name in wanted]
-    asked = [name for name in asked if name != "against" or wish.against is not None]
-    if not asked:
+class _Whole:
+    """The motion of the whole asset, on a floor, that others are compared with."""
+
+    def __init__(self, wish: Wish, start: Start, budget: Budget) -> None:
+        self.wish, self.start, self.budget, self.shares = wish, start, budget, _shares(wish)
+        asked = [name for name in ("against", "rewrites", "engines") if name in wish.sections]
+        self.asked = [name for name in asked if name != "against" or wish.against is not None]
+        self.most = max((self.shares[name] for name in self.asked), default=0.0)
+
+    @cached_property
+    def experiment(self) -> Experiment:
+        """Made when it is first asked for."""
+        first = self.asked[0]
+
+        def fitting(glimpse: Motion) -> float:
+            build, steps = glimpse.took
+            left = (self.shares[first] * self.budget.seconds - self.budget.used) / _RUNS - build
+            return self.wish.seconds if steps * self.wish.seconds <= left * GLIMPSE else left * GLIMPSE / steps
+
+        has_time = partial(self.budget.has, self.most)
+        return Experiment(self.start.model, self.wish.seconds, has_time=has_time, fitting=fitting, start=self.start)
+
+    def shortened(self) -> Iterator[Check]:
+        """That there was time for a part of the motion only."""
+        if self.experiment.seconds < self.wish.seconds:
+            fits = self.experiment.seconds
+            message = f"There was time for {fits:.2g} s of motion: what shows later is not compared."
+            yield Check(self.asked[0], "motion", "skipped", message)
+
+
+def _against_checks(whole: _Whole) -> Iterator[Check]:
+    wish = whole.wish
+    if "against" in whole.asked and wish.against is not None:
+        yield from whole.shortened()
+        said = Statements(wish.model, wish.against, wish.against_words, "against", wish.against_words)
+        yield from compared.statement_checks(said, whole.experiment, whole.budget, whole.shares["against"])
+        if wish.unread:
+            first, count = wish.unread[0], len(wish.unread)
+            attribute, path, words = first.attribute, first.path, wish.against_words
+            message = f"{attribute} of {path} differs {words}, and is not simulated here."
+            if count > 1:
+                message += " " + f"{count} values in all are so."
+            fix = "Correct it, or compare the two in MuJoCo."
+            yield Check(
+                "against",
+                wish.against_words,
+                "doubtful",
+                message,
+                causes=tuple(wish.unread[: compared.MOST_CAUSES]),
+                fix=fix,
+            )
+
+
+def _add_comparisons(whole: _Whole, proof: Proof) -> None:
+    """What needs the motion of the whole asset, beside the comparison with another file."""
+    add, budget, shares = proof.certificate.checks.extend, whole.budget, whole.shares
+    if not whole.asked:
         return
-    most = max(shares[name] for name in asked)
-
-    def fitting(first: Motion) -> float:
-        build, steps = first.took
-        left = (shares[asked[0]] * budget.seconds - budget.used) / _RUNS - build
-        return wish.seconds if steps * wish.seconds <= left * GLIMPSE else left * GLIMPSE / steps
-
-    experiment = Experiment(
-        with_floor(proof.subject), wish.seconds, has_time=partial(budget.has, most), fitting=fitting
-    )
+    experiment = whole.experiment
     proof.motions[PREVIEW] = experiment.motion
-    if experiment.is_cut:
+    asked = [name for name in whole.asked if name != "against"]
+    if asked and not experiment.is_measured():
         add(Check(name, "motion", "skipped", f"There was no time for the section {name}.") for name in asked)
         return
-    if experiment.seconds < wish.seconds:
-        fits = experiment.seconds
-        message = f"There was time for {fits:.2g} s of motion: what shows later is not compared."
-        add([Check(asked[0], "motion", "skipped", message)])
-    wish = replace(wish, seconds=experiment.seconds)
-    if "against" in asked and wish.against is not None:
-        said = Statements(wish.model, wish.against, wish.against_words, "against", wish.against_words)
-        add(compared.statement_checks(said, experiment, budget, shares["against"]))
+    if "against" not in whole.asked:
+        add(whole.shortened())
+    wish = replace(whole.wish, seconds=experiment.seconds)
     if "rewrites" in asked:
         add(_rewrite_checks(wish, experiment, budget, shares["rewrites"]))
         add(trips.trip_checks(wish.model, wish.trips, experiment, budget, shares["rewrites"]))
@@ -347,7 +404,7 @@ def _bench_motions(
     wish: Wish, engine: str, benches: Mapping[str, PhysicsModel], budget: Budget, rate: int = 1
 ) -> Iterator[tuple[str, Motion | None]]:
     """The motion of each bench in an engine, by its experiment; None where there is no time. rate: steps in a frame."""
-    share = SHARES["joints"]
+    share = _shares(wish)["joints"]
     if engine in that_read_files():
         has_time = budget.has(share)
         python = wish.pythons[engine]
@@ -376,6 +433,9 @@ def _untold_check(model: PhysicsModel, engine: str, probes: Sequence[joints.Prob
     fix = f"Do without it, or choose an engine that has it: {name} does not."
     return Check("joints", "untold", "differs", message, first.path, causes, fix, data)
 
+
+#: Part of its step that a drive may be short of: so far friction lets many small ones go, as their makers mean.
+_MOST_OF_IT = 0.5
 
 #: What an engine does with joints in its own way, as sentences with its name.
 _HABITS = {
@@ -445,8 +505,10 @@ def _drive_checks(subject: Subject, probes: Sequence[joints.Probe]) -> Iterator[
         drive: Any = probe.facts.prim.schemas.get(f"PhysicsDriveAPI:{probe.dof}")
         if drive is None or not drive.resolved("stiffness") > 0.0:
             continue
-        tried = True
         terms = joints.terms_of(probe, joints.bench(subject, [probe], "step"), "step")
+        if not terms.low <= (drive.resolved("target_position") or 0.0) <= terms.high:
+            continue  # a spring that presses against a limit, which is told of the asset
+        tried = True
         if abs(terms.target - probe.start) < 1e-6 or joints.arrives(probe, terms):
             continue
         failed = True
@@ -454,6 +516,12 @@ def _drive_checks(subject: Subject, probes: Sequence[joints.Probe]) -> Iterator[
         said = joints.said_at(probe.facts.prim, words or "stiffness of the drive")
         causes = (opinions.cause_alone(subject.model, Opinion(probe.facts.path, *said)),) if said else ()
         joint, patience = probe.facts.prim.display, joints.PATIENCE
+        if words and joints.arrives(probe, terms, _MOST_OF_IT):
+            left = measure(joints.left_of(probe, terms), probe.axis)
+            message = f"The drive of {joint} stays {left} from its target after {patience:g} s, because of the {words}."
+            fix = "Give it more stiffness, or accept it."
+            yield Check("joints", "drive moves", "doubtful", message, probe.facts.path, causes, fix)
+            continue
         if words:
             message = (
                 f"The drive of {joint} does not move its body to a target within {patience:g} s, because of the "

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -102,6 +103,17 @@ class Motion:
         row = self.paths.index(path)
         return frames.transform(self.positions[frame, row], frames.matrix_of(self.rotations[frame, row]))
 
+    def until(self, seconds: float) -> Motion:
+        """The first seconds of it."""
+        count, own = round(seconds / STEP) + 1, len(self.positions)
+        if self.problem or own <= count:
+            return self
+        build, steps = self.took
+        return replace(
+            self, memo={}, positions=self.positions[:count], rotations=self.rotations[:count],
+            velocities=self.velocities[:count], took=(build, steps * (count - 1) / (own - 1)),
+        )  # fmt: skip
+
     def only(self, paths: Sequence[str]) -> Motion:
         """The motion of some of the bodies, in this order."""
         if tuple(paths) == self.paths:
@@ -112,6 +124,21 @@ class Motion:
             self, memo={}, paths=tuple(paths), positions=self.positions[:, rows], rotations=self.rotations[:, rows],
             velocities=velocities,
         )  # fmt: skip
+
+
+class Start:
+    """How a model moves in the preview: nothing is simulated again that was simulated for longer."""
+
+    def __init__(self, model: PhysicsModel) -> None:
+        self.model = model
+        self._longest: Motion | None = None
+
+    def motion(self, seconds: float) -> Motion:
+        """Of the first seconds."""
+        known = self._longest
+        if known is None or (not known.problem and len(known.positions) <= round(seconds / STEP)):
+            known = self._longest = simulated(self.model, seconds)
+        return known.until(seconds)
 
 
 def simulated(
@@ -307,48 +334,116 @@ class Parting(NamedTuple):
 
 
 class Experiment:
-    """A motion with its sensitivity, which others are compared with."""
-
-    #: Whether there was no time for all starts aside: then nothing can be compared with it.
-    is_cut = False
+    """A motion with its sensitivity, which others are compared with. What takes runs is made when it is asked for."""
 
     def __init__(
         self, model: PhysicsModel, seconds: float, *, engine: str = PREVIEW, is_cheap: bool = False,
         has_time: Callable[[], bool] = lambda: True, fitting: Callable[[Motion], float] | None = None,
+        start: Start | None = None,
     ) -> None:  # fmt: skip
-        """is_cheap: one start aside. fitting: the seconds that there is time for, by the first ones."""
+        """is_cheap: one start aside. fitting: the seconds that there is time for, by the first ones. start: of this
+        model in the preview."""
         self.model, self.engine = model, engine
+        self._aside, self._has_time = ASIDE[1:2] if is_cheap else ASIDE, has_time
+        self._is_cut = False
+        self._start = Start(model) if start is None and engine == PREVIEW else start
+        #: The one that it is a part of, with the rows of its bodies there.
+        self._whole: tuple[Experiment, list[int]] | None = None
+        self._motion: Motion | None = None
         self._coarse: Floats | None = None
+        self._sensitivity: Floats | None = None
         if fitting is not None and seconds > GLIMPSE:
-            first = simulated(model, GLIMPSE, engine=engine)
+            first = self._run(GLIMPSE)
             seconds = seconds if first.problem else min(seconds, max(GLIMPSE, fitting(first)))
         self.seconds = seconds
-        self.motion = simulated(model, seconds, engine=engine)
-        self.radii = np.array([radius_of(model, path) for path in self.motion.paths])
-        count = len(self.motion.positions)
-        self.sensitivity = np.zeros((count, len(self.radii)))
-        for distance in ASIDE[1:2] if is_cheap else ASIDE:
-            self.is_cut = self.is_cut or not has_time()
-            if self.is_cut:
-                break
-            other = simulated(displaced(model, distance), seconds, engine=engine)
-            if not other.problem and not self.motion.problem:
-                self.sensitivity = np.maximum(self.sensitivity, self.apart(other))
-        self.sensitivity = np.maximum.accumulate(self.sensitivity, axis=0)
-        if self.motion.problem:
-            self.ways = self.sensitivity
-            return
-        steps = np.linalg.norm(np.diff(self.motion.positions, axis=0), axis=2)
-        steps = steps + self.radii * angles(self.motion.rotations[1:], self.motion.rotations[:-1])
-        self.ways = np.vstack([np.zeros(len(self.radii)), np.cumsum(steps, axis=0)])
+
+    def _run(self, seconds: float) -> Motion:
+        if self._start is not None:
+            return self._start.motion(seconds)
+        return simulated(self.model, seconds, engine=self.engine)
+
+    @property
+    def motion(self) -> Motion:
+        """Of the model."""
+        if self._motion is None:
+            self._motion = self._run(self.seconds)
+        return self._motion
+
+    @motion.setter
+    def motion(self, motion: Motion) -> None:
+        self._motion = motion
+        self.__dict__.pop("radii", None)
+        self.__dict__.pop("ways", None)
+
+    @cached_property
+    def radii(self) -> Floats:
+        """(n,), m, of the bodies."""
+        return np.array([radius_of(self.model, path) for path in self.motion.paths])
+
+    @cached_property
+    def ways(self) -> Floats:
+        """(f, n), m, that the bodies have gone, with the turns of their edges."""
+        found = np.zeros((len(self.motion.positions), len(self.radii)))
+        if not self.motion.problem:
+            steps = np.linalg.norm(np.diff(self.motion.positions, axis=0), axis=2)
+            steps = steps + self.radii * angles(self.motion.rotations[1:], self.motion.rotations[:-1])
+            found[1:] = np.cumsum(steps, axis=0)
+        return found
+
+    @property
+    def sensitivity(self) -> Floats:
+        """(f, n), m, by which starts aside end elsewhere."""
+        if self._whole is not None:
+            whole, rows = self._whole
+            return whole.sensitivity[: len(self.motion.positions), rows]
+        if self._sensitivity is None:
+            found = np.zeros(self.ways.shape)
+            for distance in () if self.motion.problem else self._aside:
+                self._is_cut = self._is_cut or not self._has_time()
+                if self._is_cut:
+                    break
+                other = simulated(displaced(self.model, distance), self.seconds, engine=self.engine)
+                if not other.problem:
+                    found = np.maximum(found, self.apart(other))
+            self._sensitivity = np.maximum.accumulate(found, axis=0)
+        return self._sensitivity
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there was no time for all starts aside, as far as they were asked for: then nothing that moves
+        otherwise can be judged."""
+        return self._whole[0].is_cut if self._whole is not None else self._is_cut
+
+    def is_measured(self) -> bool:
+        """Run the starts aside. True if there was time for all of them."""
+        return self.sensitivity is not None and not self.is_cut
+
+    def glimpse(self) -> Experiment:
+        """The experiment with its first moment."""
+        result = copy.copy(self)
+        result._coarse = result._sensitivity = result._whole = None
+        result._is_cut, result.seconds = False, GLIMPSE
+        result.motion = self.motion.until(GLIMPSE) if self._whole is not None else self._run(GLIMPSE)
+        return result
 
     def only(self, paths: Collection[str]) -> Experiment:
         """The experiment with some of its bodies."""
-        rows = [row for row, path in enumerate(self.motion.paths) if path in paths]
+        return self._part([row for row, path in enumerate(self.motion.paths) if path in paths])
+
+    def _part(self, rows: list[int]) -> Experiment:
         result = copy.copy(self)
         result.motion = self.motion.only([self.motion.paths[row] for row in rows])
-        result.radii, result.sensitivity, result.ways = self.radii[rows], self.sensitivity[:, rows], self.ways[:, rows]
         result._coarse = None if self._coarse is None else self._coarse[:, rows]
+        result._whole = self, rows
+        return result
+
+    def like(self, motion: Motion) -> Experiment:
+        """The experiment with another motion of its bodies, and its sensitivity; itself where they are others."""
+        wanted = self.motion.paths
+        if not set(wanted) <= set(motion.paths) or len(motion.positions) != len(self.motion.positions):
+            return self
+        result = self._part(list(range(len(wanted))))
+        result.motion = motion.only(wanted)
         return result
 
     @property
@@ -391,18 +486,28 @@ class Experiment:
 
     def allowed(self, slack: float) -> Floats:
         """(f, n), m. slack: share of the way of a body by which another solver, or other steps of it, may differ."""
+        return self._allowed_alone(slack) + TIMES * self.sensitivity
+
+    def _allowed_alone(self, slack: float) -> Floats:
+        """(f, n), m, that is allowed to what is not sensitive."""
         seconds = np.arange(len(self.ways))[:, None] * STEP
-        found = LEAST * self.radii + TIMES * self.sensitivity + slack * self.ways + ROUNDING * seconds
+        found = LEAST * self.radii + slack * self.ways + ROUNDING * seconds
         if len(self.ways) > 1:
             # An impact may come earlier or later by steps of the solver.
             found = found + STEP / 2 * np.maximum.accumulate(np.gradient(self.ways, STEP, axis=0), axis=0)
         return np.asarray(found)
 
+    def moves_alike(self, other: Motion, slack: float, names: dict[str, str] | None = None) -> bool:
+        """Whether no body is further apart than what is not sensitive may be: no starts aside are run for this."""
+        if other.problem or self.motion.problem:
+            return False
+        return bool((self.apart(other, names) <= PARTED * self._allowed_alone(slack)).all())
+
     def parting(
         self, other: Motion, slack: float, names: dict[str, str] | None = None, *, more: Floats | None = None
     ) -> list[Parting]:
         """Of each body that parts, the first first. more: (f, n), m, that is allowed besides."""
-        if other.problem or self.motion.problem:
+        if other.problem or self.motion.problem or self.moves_alike(other, slack, names):
             return []
         apart, allowed = self.apart(other, names), self.allowed(slack)
         if more is not None:
@@ -422,6 +527,8 @@ class Experiment:
 def place_of(subject: Subject, motion: Motion, parting: Parting) -> str:
     """In words, at which contact or joint a body is when it parts."""
     kind, path = where_of(subject, motion, parting)
+    if path == FLOOR:
+        return "at the contact with the floor that the proof adds"
     return {"contact": f"at the contact with {path}", "joint": f"at the joint {path}"}.get(kind, "in free motion")
 
 

@@ -258,6 +258,11 @@ def _with_keyframes(text: str, made: Written, planned: layout.Layout, file: Path
     return text.replace("</mujoco>", f"  <keyframe>\n{inside}  </keyframe>\n</mujoco>")
 
 
+def unread_differences(one: Path, other: Path) -> list[tuple[str, str, str, str]]:
+    """Where two files differ in what is not read, see `further.differing`."""
+    return further.differing(read.read_file(one), read.read_file(other))
+
+
 def _sources(stage: Usd.Stage) -> Iterator[tuple[str, Source, list[Path], str]]:
     """(path of the root prim, text, where its files may be, keyframe) of each model that came from MJCF."""
     for prim in stage.Traverse():

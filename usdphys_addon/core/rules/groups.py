@@ -102,6 +102,10 @@ def merge_conflict(facts: Facts) -> Iterator[Finding]:
                 )  # fmt: skip
 
 
+#: What UsdPhysics reads filtered pairs of.
+_FILTERED = (usd_physics.RigidBodyAPI, usd_physics.CollisionAPI, usd_physics.ArticulationRootAPI)
+
+
 @rule("FilteredPairMissing")
 def missing_pair(facts: Facts) -> Iterator[Finding]:
     for prim, value in facts.all(usd_physics.FilteredPairsAPI):
@@ -117,3 +121,16 @@ def self_pair(facts: Facts) -> Iterator[Finding]:
     for prim, value in facts.all(usd_physics.FilteredPairsAPI):
         if prim.path in (value.filtered_pairs or ()):
             yield Finding(prim, f"{prim.display} is in its own filtered pairs.")
+
+
+@rule("FilteredPairUnread")
+def unread_pair(facts: Facts) -> Iterator[Finding]:
+    """UsdPhysics has pairs of bodies, colliders and articulations; the preview takes all colliders below a prim."""
+    for prim, value in facts.all(usd_physics.FilteredPairsAPI):
+        for path in dict.fromkeys((prim.path, *(value.filtered_pairs or ()))):
+            found = facts.model.prims.get(path)
+            if facts.exists(path) and (found is None or not any(found.get(kind) for kind in _FILTERED)):
+                yield Finding(
+                    prim, f"The filtered pairs of {prim.display} name {path}, which is no body, collider or "
+                    "articulation: other simulators let what is below it collide.", {"other": path},
+                )  # fmt: skip
