@@ -144,7 +144,8 @@ class ScenePlacements:
         hidden_among: shows objects, too, which are hidden in the other one, a depsgraph for renders. They are added as
         left out.
         """
-        self.view_layer = depsgraph.view_layer.name
+        layer: Any = depsgraph.view_layer
+        self.view_layer = layer.name
         for instance in depsgraph.object_instances:
             self._add(instance)
         if hidden_among is not None:
