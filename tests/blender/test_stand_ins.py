@@ -115,7 +115,7 @@ def test_a_linked_body_is_refused_with_the_way_out_and_beside_others_named(tmp_p
         wanted.collections = ["Guests"]
     bpy.context.scene.collection.children.link(wanted.collections[0])
     bpy.context.view_layer.update()
-    with pytest.raises(InputError, match="'Guest', are linked, .*; make library overrides of them"):
+    with pytest.raises(InputError, match=r"'Guest', are linked, .*; make library overrides of them"):
         play()
     scenes.solid("Own", location=(5, 0, 0))
     bpy.context.view_layer.update()
