@@ -430,6 +430,10 @@ def test_the_panel_lists_the_edits_with_a_button_for_each(door):
     assert "Nothing differs from the source" in drawn().labels()
     with pytest.raises(RuntimeError, match="Nothing differs"):
         bpy.ops.usdphys.revert_all_changes()
+    mass()
+    scene_watch.note_edit(bpy.context.scene.name)
+    said = " ".join(drawn().labels())
+    assert "Changed since the last comparison" in said and "Nothing differs" not in said
 
 
 def test_the_panel_says_where_there_is_no_source():
