@@ -20,7 +20,7 @@ from ..usdphys_addon.worker import jobs
 from ..usdphys_addon.worker.queue import Job
 from . import needs
 from .grab import Hand
-from .outcome import refuse
+from .outcome import draw_rows, refuse
 from .stepped import SLICE, Stepped
 
 #: (throttle, steering) of the keys that drive vehicles.
@@ -523,6 +523,14 @@ class OfRange(Stepped):
     frame_start = IntProperty(name="Start", default=1)
     frame_end = IntProperty(name="End", default=250)
 
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = draw_rows(self, "use_scene_range")
+        if self.use_scene_range:
+            frames = phrase("{first} to {last}", first=context.scene.frame_start, last=context.scene.frame_end)
+            layout.label(text=tr(phrase("Frames {frames}", frames=frames)))
+        else:
+            draw_rows(self, "frame_start", "frame_end")
+
     def frames(self, context: bpy.types.Context) -> tuple[int, int]:
         if self.use_scene_range:
             return context.scene.frame_start, context.scene.frame_end
@@ -621,6 +629,10 @@ class USDPHYS_OT_export_alembic(OfRange, bpy.types.Operator, ExportHelper):  # t
     selected = BoolProperty(name="Selected Objects", description="Export the selected objects only")
 
     poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        OfRange.draw(self, context)
+        self.layout.prop(self, "selected")
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.playback import alembic

@@ -11,7 +11,7 @@ from bpy.types import Context, UILayout
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core import air
 from ..usdphys_addon.core.qualities import QUALITY_TEXTS
-from ..usdphys_addon.core.words import Phrase, phrase
+from ..usdphys_addon.core.words import Phrase, counted, phrase
 from ..usdphys_addon.playback import clock_choice, ghosts
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.simulation.engine import ENGINES
@@ -85,6 +85,30 @@ def draw_play(layout: UILayout, context: Context) -> Any:
     row.operator("usdphys.preview_step", text="", icon="FRAME_NEXT")
     row.operator("usdphys.preview_reset", text="", icon="LOOP_BACK")
     return row
+
+
+def draw_kept(layout: UILayout, scene: Any) -> None:
+    """What a bake or a cache holds, which is shown in place of a simulation, with the button that removes it."""
+    from ..usdphys_addon.playback import kept_frames
+    from ..usdphys_addon.viewport import selection
+
+    number = selection.baked_in(scene)
+    if number:
+        text = phrase("Baked {bodies}", bodies=counted(number, "object"))
+        _draw_one_kept(layout, text, "REC", "usdphys.preview_clear_bake", "X")
+    kept = kept_frames.about(scene)
+    if kept is None:
+        return
+    text = phrase("Cached frames {first} to {last}, {size}", first=kept.start, last=kept.end, size=kept.text)
+    _draw_one_kept(layout, text, "PACKAGE", "usdphys.preview_delete_cache", "TRASH")
+    if kept_frames.is_stale(scene):
+        draw_text(layout, "The cache is stale: the physics has changed since. Cache again.", "ERROR")
+
+
+def _draw_one_kept(layout: UILayout, text: Phrase, icon: str, idname: str, remove: str) -> None:
+    row = layout.row(align=True)
+    draw_text(row.column(align=True), text, icon, 24)
+    row.operator(idname, text="", icon=remove, emboss=False)
 
 
 def _draw_engines(column: Any, chosen: str) -> None:
@@ -256,25 +280,10 @@ class USDPHYS_PT_preview_bake(Sidebar, bpy.types.Panel):
         fitting.prop(layout, scene.usdphys.preview, "marks_contacts")
         if scene.usdphys.preview.marks_contacts:
             fitting.prop(layout, scene.usdphys.preview, "least_impulse")
-        _draw_cache(layout, scene)
+        fitting.button(layout, "usdphys.preview_cache", "FILE_CACHE")
         fitting.button(layout, "usdphys.preview_bake", "REC")
         fitting.button(layout, "usdphys.preview_clear_bake", "X")
         fitting.button(layout, "usdphys.export_alembic", "EXPORT")
-
-
-def _draw_cache(layout: UILayout, scene: Any) -> None:
-    """The button that caches frames; those that the .blend keeps, with their size, and whether they fit the scene."""
-    from ..usdphys_addon.playback import kept_frames
-
-    fitting.button(layout, "usdphys.preview_cache", "FILE_CACHE")
-    kept = kept_frames.about(scene)
-    if kept is None:
-        return
-    row = layout.row(align=True)
-    row.label(text=tr(phrase("{frames}, {size}", frames=_range(kept.start, kept.end), size=kept.text)), icon="PACKAGE")
-    row.operator("usdphys.preview_delete_cache", text="", icon="TRASH")
-    if kept_frames.is_stale(scene):
-        draw_text(layout, "The cache is stale: the physics has changed since. Cache again.", "ERROR")
 
 
 CLASSES = (

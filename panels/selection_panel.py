@@ -19,7 +19,7 @@ from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import attributes, fitting, vendor
 from .cable_panel import draw_cable
 from .places import Sidebar
-from .preview_panel import draw_play
+from .preview_panel import draw_kept, draw_play
 from .scene_physics import MATRIX, members_text
 
 #: (role, operator, text) of the buttons that give a role.
@@ -131,6 +131,7 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         row = draw_play(layout, context)
         row.operator("usdphys.preview_bake", text="", icon="REC")
         row.operator("usdphys.export_usd", text="", icon="EXPORT")
+        draw_kept(layout, context.scene)
         obj = context.object
         if obj is None or not (obj.select_get() or context.selected_objects):
             draw_text(layout.column(align=True), "Select an object to see its physics", "INFO")

@@ -43,8 +43,11 @@ class USDPHYS_PT_source_changes(Sidebar, bpy.types.Panel):
         if report is None:
             layout.label(text="Not compared yet")
             return
-        if source_report.is_outdated(scene.name):
+        is_outdated = source_report.is_outdated(scene.name)
+        if is_outdated:
             draw_text(layout, "Changed since the last comparison", "INFO")
+        if not report.changes and is_outdated:
+            return
         if not report.changes:
             layout.label(text="Nothing differs from the source", icon="CHECKMARK")
             return

@@ -21,7 +21,7 @@ class USDPHYS_PT_structure(Sidebar, bpy.types.Panel):
 
     def draw(self, _context: Context) -> None:
         layout = self.layout
-        draw_text(layout, "Compound from selection", "NONE")
+        draw_text(layout, "Compound from Selection", "NONE")
         for role, icon in (("DYNAMIC", "RIGID_BODY"), ("STATIC", "MESH_PLANE")):
             row = fitting.together(layout, role.title(), "with Empty", has_icons=True)
             for target, text in (("ACTIVE", role.title()), ("EMPTY", "with Empty")):

@@ -15,7 +15,7 @@ class USDPHYS_OT_export_mjcf(UsdFileOperator, bpy.types.Operator, ExportHelper):
 
     bl_idname = "usdphys.export_mjcf"
     bl_label = "Export MuJoCo"
-    bl_options = {"REGISTER", "PRESET"}
+    bl_options = {"REGISTER"}
 
     filename_ext = ".xml"
     filter_glob = StringProperty(default="*.xml", options={"HIDDEN"})

@@ -923,3 +923,24 @@ def test_a_static_object_is_no_pressed_ground_and_a_floor_of_ones_own_ends_the_s
     assert [is_done for _, is_done in steps.of(other)] == [False, False, False]
     assert steps.of(scene) == []
     bpy.ops.usdphys.preview_reset()
+
+
+def test_instances_of_geometry_nodes_are_refused_with_the_way_out():
+    points = scenes.add_box("Points")
+    group: Any = bpy.data.node_groups.new("Balls", "GeometryNodeTree")
+    for way in ("INPUT", "OUTPUT"):
+        group.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+    kinds = ("NodeGroupInput", "GeometryNodeInstanceOnPoints", "GeometryNodeMeshCube", "NodeGroupOutput")
+    start, instances, cube, end = (group.nodes.new(kind) for kind in kinds)
+    group.links.new(start.outputs[0], instances.inputs["Points"])
+    group.links.new(cube.outputs[0], instances.inputs["Instance"])
+    link = group.links.new(instances.outputs[0], end.inputs[0])
+    points.modifiers.new("Nodes", "NODES").node_group = group
+    scenes.select(points)
+    with pytest.raises(RuntimeError, match=r"'Points' are instances, .*; realize them in the geometry nodes"):
+        bpy.ops.usdphys.make_dynamic()
+    assert not points.usdphys.rigid_body.is_applied
+    group.links.remove(link)
+    scenes.select(points)
+    with pytest.raises(RuntimeError, match="no faces to collide with in 'Points'"):
+        bpy.ops.usdphys.make_dynamic()

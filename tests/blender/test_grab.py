@@ -130,6 +130,32 @@ def test_the_mouse_holds_on_while_what_it_holds_is_gone(crate, happens):
     assert preview_guard.current() is session and session.grabs == []
 
 
+@pytest.mark.parametrize("edit", ["another body", "a scale", "another name"])
+def test_an_edit_that_builds_the_world_anew_leaves_the_body_in_the_hand(crate, edit):
+    session = preview_guard.start(bpy.context)
+    mouse = Mouse()
+    assert mouse.press(0, 0)
+    mouse.move(2, 0)
+    run(session, 1.0)
+    world = session.world
+    if edit == "another body":
+        scenes.solid("Late", shape="AUTO").location = (-4, 4, 0)
+    elif edit == "a scale":
+        crate.scale = (0.5, 0.5, 0.5)
+    else:
+        crate.name = "Box"
+    bpy.context.view_layer.update()
+    run(session, 0.1)
+    assert session.world is not world
+    ((_, target),) = session.grabs
+    assert target == pytest.approx((2, 0, target[2]), abs=0.1)
+    mouse.move(-2, 0)
+    run(session, 2.0)
+    assert crate.matrix_world.translation.x < -1.5
+    mouse.move(-2, 0, "LEFTMOUSE", "RELEASE")
+    assert session.grabs == []
+
+
 def test_a_frame_that_is_only_shown_again_says_where_to_grab(crate):
     bpy.context.scene.usdphys.preview.with_timeline = True
     bpy.context.scene.frame_set(1)

@@ -21,7 +21,7 @@ from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.simulation.gains import drive_design
 
 from . import scenes
-from .layout_recorder import LayoutRecorder, drawing_part
+from .layout_recorder import LayoutRecorder, drawing_part, operator_type
 from .scenes import select
 from .test_joint_tools import link_back
 
@@ -498,6 +498,21 @@ def test_a_bake_keys_every_frame_of_the_range_that_is_chosen(options, frames):
     crate = falling_crate()
     assert bpy.ops.usdphys.preview_bake(**options) == {"FINISHED"}
     assert baked_frames(crate) == frames
+
+
+@pytest.mark.parametrize("name", ["preview_bake", "preview_cache", "export_alembic"])
+def test_the_frames_that_are_shown_are_those_that_are_taken(name):
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 3, 40
+    values = {"use_scene_range": True, "frame_start": 1, "frame_end": 250, "selected": False}
+    cls, rna = getattr(bpy.types, f"USDPHYS_OT_{name}"), operator_type(f"usdphys.{name}")
+    for is_of_scene in (True, False):
+        layout = LayoutRecorder()
+        part = drawing_part(cls, layout, bl_rna=rna, **values | {"use_scene_range": is_of_scene})
+        part.draw(bpy.context)
+        shown = [one.name for one in layout.all() if one.kind == "prop"]
+        assert ("Frames 3 to 40" in layout.labels()) == is_of_scene
+        assert ("frame_end" in shown) != is_of_scene and "use_scene_range" in shown
 
 
 def test_a_cleared_bake_leaves_no_keys():

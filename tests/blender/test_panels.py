@@ -1136,12 +1136,12 @@ def test_the_cache_shows_its_frames_and_its_size_and_says_when_it_is_stale():
     bpy.context.view_layer.update()
     bpy.ops.usdphys.preview_cache(use_scene_range=False, frame_start=1, frame_end=9)
     size = kept_frames.about(scene).text
-    layout = drawn("preview_bake", "VIEW_3D")
-    assert f"1 to 9, {size}" in layout.labels() and size.endswith(" kB")
+    layout = drawn("selection", "VIEW_3D")
+    assert f"Cached frames 1 to 9, {size}" in layout.labels() and size.endswith(" kB")
     assert [one.name for one in layout.buttons("usdphys.preview_delete_cache")]
     assert "stale" not in " ".join(layout.labels())
     kept_frames.note_stale(scene, True)
-    assert "stale" in " ".join(drawn("preview_bake", "VIEW_3D").labels())
+    assert "stale" in " ".join(drawn("selection", "VIEW_3D").labels())
     assert not drawn("preview_bake", "VIEW_3D").props(scene.usdphys.preview)[1:]
     scene.usdphys.preview.marks_contacts = True
     assert drawn("preview_bake", "VIEW_3D").props(scene.usdphys.preview) == ["marks_contacts", "least_impulse"]

@@ -189,7 +189,7 @@ def test_what_a_joint_of_the_user_holds_keeps_its_physics():
 
 def test_without_anything_made_it_says_so():
     posts()
-    with pytest.raises(RuntimeError, match="Nothing that a generator has made is selected"):
+    with pytest.raises(RuntimeError, match="Nothing that Make has made is selected; select a part of it"):
         bpy.ops.usdphys.remove_generated()
 
 

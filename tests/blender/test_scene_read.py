@@ -127,6 +127,27 @@ def test_hidden_objects_are_absent(how):
     assert list(read_model().bodies) == ["/root/Shown"]
 
 
+def test_physics_in_a_collection_whose_eye_is_closed_is_there_and_reported():
+    """Blender evaluates and exports it; only the 3D view does not show it."""
+    above = scenes.new_collection("Above", linked=True)
+    collection = bpy.data.collections.new("Hidden")
+    above.children.link(collection)
+    scenes.solid("Shown")
+    scenes.solid("Unseen", collection=collection)
+    for layer_collection in (
+        bpy.context.view_layer.layer_collection.children["Above"],
+        bpy.context.view_layer.layer_collection.children["Above"].children["Hidden"],
+    ):
+        layer_collection.hide_viewport = True
+        result = scenes.read()
+        assert sorted(result.model.bodies) == ["/root/Shown", "/root/Unseen"]
+        assert [(issue.code, issue.severity, issue.label) for issue in result.issues] == [
+            ("NotShown", "warning", "Unseen")
+        ]  # fmt: skip
+        layer_collection.hide_viewport = False
+    assert not scenes.read().issues
+
+
 def test_physics_is_reported_where_all_of_it_is_hidden():
     scenes.add("Plain")
     scenes.solid("Hidden").hide_viewport = True

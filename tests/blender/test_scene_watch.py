@@ -98,6 +98,10 @@ def test_seconds_since_the_last_edit_do_not_depend_on_selections(crate, clock):
         ("USDPHYS_OT_group_select", False),
         ("USDPHYS_OT_check", False),
         ("USDPHYS_OT_check_fix", True),
+        ("USDPHYS_OT_compare_source", False),
+        # These count their edits by themselves, before they compare again.
+        ("USDPHYS_OT_revert_change", False),
+        ("USDPHYS_OT_revert_all_changes", False),
     ],
 )
 def test_an_operator_counts_once_and_only_if_it_may_have_changed_something(monkeypatch, name, is_edit):

@@ -523,3 +523,27 @@ def test_unlike_roles_have_a_sign():
     compute()
     assert pressed() == ["Static"]
     assert "Not all" not in " ".join(box().labels())
+
+
+def test_a_bake_is_shown_below_play_and_cleared_there():
+    crate = scenes.solid("Crate", location=(0, 0, 5))
+    scenes.select(crate)
+    compute()
+    assert not box().buttons("usdphys.preview_clear_bake")
+    assert bpy.ops.usdphys.preview_bake(use_scene_range=False, frame_start=1, frame_end=5) == {"FINISHED"}
+    compute()
+    panel = box()
+    assert "Baked 1 object" in panel.labels()
+    panel.buttons("usdphys.preview_clear_bake")[0].press()
+    assert crate.animation_data is None
+    compute()
+    assert "Baked 1 object" not in box().labels() and not box().buttons("usdphys.preview_clear_bake")
+
+
+def test_a_cache_is_deleted_below_play():
+    scenes.select(scenes.solid("Crate", location=(0, 0, 5)))
+    assert not box().buttons("usdphys.preview_delete_cache")
+    assert bpy.ops.usdphys.preview_cache(use_scene_range=False, frame_start=1, frame_end=5) == {"FINISHED"}
+    guard.stop()
+    box().buttons("usdphys.preview_delete_cache")[0].press()
+    assert not box().buttons("usdphys.preview_delete_cache")

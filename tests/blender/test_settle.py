@@ -107,6 +107,16 @@ def test_copies_share_data_do_not_touch_at_first_and_lie_on_the_floor():
     assert max(abs(obj.location.x - 1) for obj in made) < 4
 
 
+def test_copies_that_fall_past_the_scene_are_not_kept():
+    """They would hang in the air where they were scattered."""
+    scenes.add_box("Slope", (1, 1, 0.1), location=(0, 0, -1), rotation_euler=(1.2, 0, 0))
+    stone = scenes.add_box("Stone", (0.1, 0.1, 0.1), location=(5, 5, 0))
+    select(stone)
+    result = settle.settle(bpy.context, [stone], settle.SettleOptions(seconds=4.0, copies=3, spread=0.2))
+    assert result.notes == ["Copies that fell past the scene are not kept: 3"] and not result.objects
+    assert sorted(obj.name for obj in bpy.data.objects) == ["Slope", "Stone"]
+
+
 def test_closing_it_half_way_puts_everything_back():
     floor()
     box = scenes.add_box("Box", location=(0, 0, 5))

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.bridge import source_report
+from usdphys_ext.usdphys_addon.bridge import scene_watch, source_report
 from usdphys_ext.usdphys_addon.bridge.source_report import Key
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.exchange import (
@@ -349,6 +349,20 @@ def test_one_edit_is_taken_back_and_the_others_stay(door):
     assert of("Gate").usdphys.mass.mass == 10.0
 
 
+@pytest.mark.parametrize("is_all", [False, True])
+def test_what_is_taken_back_counts_as_an_edit_and_the_list_is_of_the_scene_after_it(door, is_all):
+    """Blender reports no change where only a property is set."""
+    scene = bpy.context.scene
+    mass()
+    (change,) = source_changes.compare(bpy.context).changes
+    before = scene_watch.stamp_of(scene.name).edits
+    if is_all:
+        source_revert.revert_all(bpy.context)
+    else:
+        source_revert.revert(bpy.context, [change.key])
+    assert scene_watch.stamp_of(scene.name).edits > before and not source_report.is_outdated(scene.name)
+
+
 def test_an_edit_that_another_one_holds_is_named(door):
     """The frame of a joint follows from where its body is."""
     move()
@@ -416,6 +430,10 @@ def test_the_panel_lists_the_edits_with_a_button_for_each(door):
     assert "Nothing differs from the source" in drawn().labels()
     with pytest.raises(RuntimeError, match="Nothing differs"):
         bpy.ops.usdphys.revert_all_changes()
+    mass()
+    scene_watch.note_edit(bpy.context.scene.name)
+    said = " ".join(drawn().labels())
+    assert "Changed since the last comparison" in said and "Nothing differs" not in said
 
 
 def test_the_panel_says_where_there_is_no_source():

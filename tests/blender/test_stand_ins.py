@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.bridge import authored_poses
+from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.playback import bake, guard
 from usdphys_ext.usdphys_addon.worker import jobs
 
@@ -103,6 +104,23 @@ def test_a_linked_instance_plays_and_the_library_is_left_alone(tmp_path):
     assert len(heights) == 2 and max(heights) < -0.02
     guard.stop()
     assert (state(one), state(two)) == before
+
+
+def test_a_linked_body_is_refused_with_the_way_out_and_beside_others_named(tmp_path):
+    scenes.solid("Guest", collection=scenes.new_collection("Guests", linked=True))
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.collections = ["Guests"]
+    bpy.context.scene.collection.children.link(wanted.collections[0])
+    bpy.context.view_layer.update()
+    with pytest.raises(InputError, match=r"'Guest', are linked, .*; make library overrides of them"):
+        play()
+    scenes.solid("Own", location=(5, 0, 0))
+    bpy.context.view_layer.update()
+    (notice,) = [notice for notice in play().notices if notice.code == "PreviewUnshown"]
+    assert "'Guest' is linked" in notice.short and notice.fix.startswith("Make a library override")
 
 
 def test_nested_instances_play_with_a_joint_to_the_body_around_them():

@@ -61,6 +61,14 @@ def test_no_translation_of_a_label_is_stale():
     assert sorted(rows("labels.tsv").keys() - drawn) == []
 
 
+def test_a_label_has_one_spelling():
+    """Of capitals, and of the words that British and American English write differently."""
+    spellings = {}
+    for label in rows("labels.tsv"):
+        spellings.setdefault(label.lower().replace("center", "centre"), []).append(label)
+    assert [names for names in spellings.values() if len(names) > 1] == []
+
+
 def test_no_translation_of_a_tooltip_is_stale():
     assert sorted(rows("tooltips.tsv").keys() - label_texts.words()[1]) == []
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import hostile_sdf
 import pytest
+from shares import each_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -19,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_no_small_model_takes_all_memory_or_time_or_ends_as_a_fault(tmp_path: Path) -> None:
     """Every third one, as all take two minutes; `scripts/hostile.py sdf` takes all."""
     script = ROOT / "tests" / "hostile_sdf.py"
-    names = sorted(hostile_sdf.cases())[::3]
+    names = each_of(sorted(hostile_sdf.cases()), 3)
     done = subprocess.run(
         [sys.executable, str(script), str(ROOT), str(tmp_path), *names], capture_output=True, text=True, check=True
     )

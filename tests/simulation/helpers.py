@@ -4,22 +4,12 @@
 from __future__ import annotations
 
 import importlib
-import os
-from collections.abc import Sequence
-from typing import TypeVar
 
 import numpy as np
 from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .author import METERS, File, Units
-
-Case = TypeVar("Case")
-
-
-def each_of(cases: Sequence[Case], step: int) -> Sequence[Case]:
-    """Each `step`-th of many long cases that are alike; with EVERY_TEST in the environment, all."""
-    return cases if os.environ.get("EVERY_TEST") else cases[::step]
 
 
 def require_pxr():

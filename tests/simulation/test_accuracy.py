@@ -6,15 +6,23 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from shares import in_turn
 
 from .author import CENTIMETERS, METERS, File, Units
 from .helpers import world_of
 from .measures import MEASURES, Measure
 from .measuring import moved
 
+FORMS = [(METERS, "normal"), (CENTIMETERS, "normal"), (METERS, "exact")]
 
-@pytest.mark.parametrize(("units", "quality"), [(METERS, "normal"), (CENTIMETERS, "normal"), (METERS, "exact")])
-@pytest.mark.parametrize("case", MEASURES, ids=lambda case: f"{case.group}: {case.name}")
+
+@pytest.mark.parametrize(
+    ("case", "units", "quality"),
+    [
+        pytest.param(case, units, quality, id=f"{case.group}: {case.name}, {units.name}, {quality}")
+        for case, (units, quality) in in_turn(MEASURES, FORMS)
+    ],
+)
 def test_answer_is_that_of_the_textbook(case: Measure, units: Units, quality: str) -> None:
     file = File(units)
     case.fill(file)

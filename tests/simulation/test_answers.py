@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import pytest
+from shares import each_of
 from usdphys_ext.usdphys_addon.simulation.engine import PREVIEW
 
 from . import answers_of_machines as _machines  # noqa: F401  # adds its generators
 from .answers import ANSWERS, run_of
-from .helpers import each_of
 
 #: Of each generator: these found what was wrong when they were written, beside some that are just random.
 SEEDS = {
@@ -40,7 +40,7 @@ def test_the_preview_moves_as_the_textbook_says(name: str, seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", each_of(list(ANSWERS), 2))
+@pytest.mark.parametrize("name", each_of(list(ANSWERS), 4))
 def test_the_preview_moves_as_the_textbook_says_for_many_numbers(name: str) -> None:
     assert [found for seed in range(2000, 2006) for found in wrong(name, seed)] == []
 
@@ -52,7 +52,7 @@ def test_mujoco_moves_as_the_textbook_says(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", each_of([name for name in ANSWERS if name not in NOT_IN_MUJOCO], 2))
+@pytest.mark.parametrize("name", each_of([name for name in ANSWERS if name not in NOT_IN_MUJOCO], 4))
 def test_mujoco_moves_as_the_textbook_says_for_many_numbers(name: str) -> None:
     pytest.importorskip("mujoco")
     assert [found for seed in range(1, 3) for found in wrong(name, seed, "mujoco")] == []

@@ -10,9 +10,10 @@ from typing import Any
 import assets
 import numpy as np
 import pytest
+from shares import each_of
 
 from . import lab_files
-from .helpers import each_of, require_pxr
+from .helpers import require_pxr
 from .measures import MEASURES
 
 require_pxr()

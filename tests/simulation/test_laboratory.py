@@ -11,8 +11,9 @@ from typing import Any
 
 import assets
 import pytest
+from shares import each_of
 
-from .helpers import each_of, require_pxr
+from .helpers import require_pxr
 
 require_pxr()
 sys.path.insert(0, str(assets.ROOT / "scripts"))

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shares import each_of
 from usdphys_ext.usdphys_addon.simulation.engine import PREVIEW
 
-from .helpers import each_of
 from .lab_files import FILES, disagreements
 
 

@@ -13,6 +13,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from shares import each_of
 from usdphys_ext.usdphys_addon.core import clock, frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import Prim
@@ -25,7 +26,6 @@ from usdphys_ext.usdphys_addon.simulation.engine import Habit
 
 from .author import CENTIMETERS, METERS, File, Units, about
 from .demos import CLEAN, DEMOS, FAULTS, Fault
-from .helpers import each_of
 
 W = "/World"
 FOUND = certificate.FOUND

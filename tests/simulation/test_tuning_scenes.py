@@ -10,7 +10,7 @@ import pytest
 from usdphys_ext.usdphys_addon.simulation.rapier.quality import rolling_steps, turning_steps
 from usdphys_ext.usdphys_addon.simulation.world import World
 
-from .author import File, block
+from .author import File, about, block
 from .helpers import codes, place, run, world_of
 
 W = "/World"
@@ -137,6 +137,52 @@ def test_a_free_articulation_that_spins_falls_straight_down() -> None:
     run(world, 1.0)
     moved = world.positions.mean(axis=0) - middle - speed
     assert np.abs(moved - (0, 0, -G / 2)).max() < 0.05
+
+
+def test_a_linkage_of_seven_bars_does_not_brake_its_drive() -> None:
+    """The one of Peaucellier: a crank from (0.5, 0), two long bars from the origin, and a rhombus between them."""
+    file = File()
+    file.gravity = (0, -G, 0)
+    crank, long, side, phi, speed = 0.5, 1.4, 0.95, 0.5, 0.8
+    pen = np.array([crank + crank * math.cos(phi), crank * math.sin(phi)])
+    near = float(np.linalg.norm(pen))
+    along = pen / near
+    middle = (near**2 + long**2 - side**2) / (2 * near)
+    across = math.sqrt(long**2 - middle**2) * np.array([-along[1], along[0]])
+    origin, left, right = np.zeros(2), along * middle + across, along * middle - across
+    far = along * (2 * middle - near)
+    bars = {
+        "Crank": (np.array([crank, 0.0]), pen), "LongA": (origin, left), "LongB": (origin, right),
+        "NearA": (pen, left), "NearB": (pen, right), "FarA": (far, left), "FarB": (far, right),
+    }  # fmt: skip
+    lengths = {name: float(np.linalg.norm(second - first)) for name, (first, second) in bars.items()}
+    for name, (first, second) in bars.items():
+        (x, y), angle, length = (first + second) / 2, math.atan2(*(second - first)[::-1]), lengths[name]
+        moment = length**3 / 12
+        file.add(file.body(name, (x, y, 0), about("Z", math.degrees(angle)), size=(length, 0.02, 0.04), mass=length,
+                           inertia=(1e-3, moment, moment), collides=False))  # fmt: skip
+
+    def pin(first: str, second: str, place: tuple[float, float], **drives: object) -> str:
+        ends = []
+        for name in (first, second):
+            if name:
+                start, end = bars[name]
+                at_end = np.linalg.norm(end - place) < np.linalg.norm(start - place)
+                ends.append((f"{W}/{name}", ((0.5 if at_end else -0.5) * lengths[name], 0, 0)))
+            else:
+                ends.append(("", (*place, 0)))
+        (body0, pos0), (body1, pos1) = ends
+        return file.joint(f"Pin{first}{second}", "Revolute", body0, body1, pos0=pos0, pos1=pos1, axis="Z", **drives)
+
+    file.add(
+        pin("", "Crank", bars["Crank"][0], drives={"angular": {"damping": 4000.0, "targetVelocity": speed}}),
+        pin("", "LongA", origin), pin("", "LongB", origin), pin("Crank", "NearA", pen), pin("Crank", "NearB", pen),
+        pin("LongA", "NearA", left), pin("LongA", "FarA", left), pin("LongB", "NearB", right),
+        pin("LongB", "FarB", right), pin("FarA", "FarB", far),
+    )  # fmt: skip
+    world = run(world_of(file), 0.5)
+    x, y = place(world, "Crank")[:2] - (crank, 0)
+    assert math.atan2(y, x) - phi == pytest.approx(speed * 0.5, rel=0.03)
 
 
 def test_what_turns_ever_faster_takes_no_more_steps_for_ever() -> None:

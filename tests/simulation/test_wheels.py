@@ -7,10 +7,11 @@ import math
 
 import numpy as np
 import pytest
+from shares import each_of
 from usdphys_ext.usdphys_addon.simulation.rapier.tuning import MOST_GRIPS
 
 from .author import CENTIMETERS, METERS, File, Units, about
-from .helpers import codes, each_of, place, run, turn, world_of
+from .helpers import codes, place, run, turn, world_of
 
 W = "/World"
 RADIUS, TRACK = 0.1, 0.4

@@ -17,6 +17,7 @@ from usdphys_ext.usdphys_addon.core.frames import matrix_of, transform
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.rules.base import Issue
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
+from usdphys_ext.usdphys_addon.simulation.engine import PREVIEW
 from usdphys_ext.usdphys_addon.simulation.notices import NOTICE_KINDS
 from usdphys_ext.usdphys_addon.simulation.rapier import trees
 from usdphys_ext.usdphys_addon.simulation.rapier.bodies import BodyMaker
@@ -24,7 +25,7 @@ from usdphys_ext.usdphys_addon.simulation.rapier.rescue import Rescuer
 from usdphys_ext.usdphys_addon.simulation.record import record
 from usdphys_ext.usdphys_addon.simulation.world import World
 
-from .author import CENTIMETERS, File, about, block
+from .author import CENTIMETERS, METERS, File, about, block
 from .catalogue import SCENES
 from .helpers import codes, made, model_of, place, run, world_of
 
@@ -616,3 +617,26 @@ def test_nothing_that_starts_with_blender_imports_the_solver() -> None:
         "assert all(name.endswith('simulation.engine') for name in found), found\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=900)
+
+
+@pytest.mark.parametrize("engine", [PREVIEW, "mujoco"])
+def test_a_world_that_is_built_anew_holds_what_the_one_before_held(engine) -> None:
+    if engine == "mujoco":
+        pytest.importorskip("mujoco")
+    file = File(METERS, gravity=(0, 0, 0))
+    file.add(file.body("Old", (0, 0, 0)), file.body("Fixed", (4, 0, 0)))
+    before = world_of(file, engine=engine)
+    numbers = [before.grab(f"{W}/{name}", before.positions[before.index(f"{W}/{name}")]) for name in ("Old", "Fixed")]
+    for number, target in zip(numbers, ((0, 0, 1), (4, 0, 1)), strict=True):
+        before.move_grab(number, target)
+    run(before, 0.2)
+    anew = File(METERS, gravity=(0, 0, 0))
+    anew.add(anew.body("New", (0, 0, 0)), anew.body("Fixed", (4, 0, 0), kinematic=True))
+    world = world_of(anew, engine=engine)
+    world.hold_on(before, {f"{W}/New": f"{W}/Old"})
+    assert len(world.grabs) == 1
+    run(world, 2.0)
+    assert world.positions[world.index(f"{W}/New")] == pytest.approx([0, 0, 1], abs=0.01)
+    assert world.grab(f"{W}/New", (0, 0, 1)) not in numbers
+    world.release(numbers[0])
+    assert len(world.grabs) == 1

@@ -132,6 +132,14 @@ def exports_faces(obj: Object, depsgraph: Depsgraph) -> bool:
     return meshes.has_faces(evaluated)
 
 
+def shows_instances(obj: Object, depsgraph: Depsgraph) -> bool:
+    """True if the geometry nodes of an object show instances."""
+    if not any(modifier.type == "NODES" and modifier.show_viewport for modifier in obj.modifiers):
+        return False
+    instances: Any = depsgraph.object_instances
+    return any(one.is_instance and one.parent.original == obj for one in instances)
+
+
 def _form_of(evaluated: Object) -> Form | None:
     """Form of an evaluated object; None if it has no faces. Cached by the content of the mesh."""
     if evaluated.type not in meshes.GEOMETRY_TYPES:

@@ -16,13 +16,22 @@ from ..bridge.roles import applies, is_body, is_moved
 from ..core.errors import InputError
 from ..core.words import NAMED, and_more, counted, joined, named, phrase
 from .clearing import clear_physics
-from .collider_choice import ColliderChoice, Form, choose, exports_faces, is_written_as_lines, write_collider
+from .collider_choice import (
+    ColliderChoice,
+    Form,
+    choose,
+    exports_faces,
+    is_written_as_lines,
+    shows_instances,
+    write_collider,
+)  # fmt: skip
 from .edit_report import LINKED, NOT_JOINTS, EditReport, sentences
 
 _TRIANGLES = ("none", "meshSimplification")
 
 #: Sentences about objects that are left out; {names} is replaced by their names.
 _NOTHING = "There are no faces to collide with in {names}; select meshes, or Empties with meshes below them"
+_INSTANCES = "What is shown of {names} are instances, without faces to collide with; realize them in the geometry nodes"
 _LINES = "Curves and surfaces are exported without faces; convert to meshes (Object > Convert): {names}"
 _PLANE = "An infinite plane cannot move; choose another collider shape for {names} first"
 _HAS = "There already is a collider on {names}"
@@ -164,14 +173,14 @@ class Tagging:
         if self.role == "COLLIDER":
             parts = [part for part in candidates if not len(part.usdphys.colliders)]
             if not parts:
-                self.left_out[_HAS if candidates else _LINES if lines else _NOTHING].append(obj.name)
+                self.left_out[_HAS if candidates else self._why_nothing(obj, lines)].append(obj.name)
                 return
         else:
             # Existing colliders are kept as the user made them.
             parts = [] if colliding else candidates
             is_empty_body = (obj.type == "EMPTY" and self.has_body) or is_body(obj)
             if not parts and not colliding and not is_empty_body:
-                self.left_out[_LINES if lines else _NOTHING].append(obj.name)
+                self.left_out[self._why_nothing(obj, lines)].append(obj.name)
                 return
         shapes = {item.shape for part in colliding for item in part.usdphys.colliders}
         if self.role == "DYNAMIC" and "PLANE" in shapes:
@@ -236,6 +245,11 @@ class Tagging:
         if choice.shape == "AUTO":
             return phrase(choice.words)
         return phrase("{shape} because {reason}", shape=phrase(choice.words), reason=choice.reason)
+
+    def _why_nothing(self, obj: Object, lines: Sequence[str]) -> str:
+        if lines:
+            return _LINES
+        return _INSTANCES if shows_instances(obj, self.depsgraph) else _NOTHING
 
     def refusals(self) -> list[str]:
         """One sentence per reason to leave objects out."""

@@ -132,6 +132,8 @@ class ScenePlacements:
         self._paths: set[str] = set() if sources is None else set(sources.reserved)
         #: Objects that the viewport shows and renders do not, for which no place was found; see `gather`.
         self.unplaced: list[Any] = []
+        #: Name of the view layer that was read.
+        self.view_layer = ""
         #: True if Blender's exporter is certain to give the expected paths: no instances, no equal prim names, no
         #: names remembered from an import, no parents that are not exported.
         self.are_certain = True
@@ -142,6 +144,8 @@ class ScenePlacements:
         hidden_among: shows objects, too, which are hidden in the other one, a depsgraph for renders. They are added as
         left out.
         """
+        layer: Any = depsgraph.view_layer
+        self.view_layer = layer.name
         for instance in depsgraph.object_instances:
             self._add(instance)
         if hidden_among is not None:

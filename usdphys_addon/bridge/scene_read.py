@@ -12,7 +12,7 @@ from itertools import chain, islice
 from typing import Any
 
 import bpy
-from bpy.types import Depsgraph, Object
+from bpy.types import Depsgraph, LayerCollection, Object
 
 from ..core import frames
 from ..core.coasting import set_kept
@@ -200,6 +200,7 @@ class SceneReader:
     def find_hidden(self, report: Callable[[Any], None]) -> Iterator[None]:
         for obj in dict.fromkeys(filter(props.is_physical, self.context.placements.unplaced)):
             self.report_hidden_in_renders(obj)
+        self.report_unseen()
         plain = [placement for placement in self.context.placements.all if placement.instance is None]
         objects = self.context.scene.objects
         if len(plain) == len(objects):
@@ -225,6 +226,21 @@ class SceneReader:
             "NotExported", "warning", "", obj.name, f"'{obj.name}' is hidden, so its physics is left out.",
             f"Show '{obj.name}', or remove its physics.",
         )  # fmt: skip
+
+    def report_unseen(self) -> None:
+        """Report physics in collections whose eye is closed: Blender evaluates and exports it, and does not show it."""
+        layer: Any = self.context.scene.view_layers.get(self.context.placements.view_layer)
+        if layer is None or not _has_closed_eye(layer.layer_collection):
+            return
+        for placement in self.context.placements.all:
+            obj = placement.obj
+            if placement.instance is None and props.is_physical(obj) and not obj.visible_get(view_layer=layer):
+                self.context.issue(
+                    "NotShown", "warning", "", obj.name,
+                    f"'{obj.name}' is in a collection that is hidden by its eye: it is simulated and exported all the "
+                    "same.",
+                    "Show the collection, or exclude it from the view layer.",
+                )  # fmt: skip
 
     def report_hidden_in_renders(self, obj: Object) -> None:
         """Report physics that only an export with the settings for renders leaves out."""
@@ -342,3 +358,10 @@ def geometry_path(placement: Placement) -> str:
     if data is not None and "prim" in placement.touched and remembered.is_geometry(placement.obj):
         return placement.path
     return "" if data is None else f"{placement.path}/{prim_name(data.name)}"
+
+
+def _has_closed_eye(collection: LayerCollection) -> bool:
+    """True if the eye of a collection of a view layer, or of one below it, is closed."""
+    return any(
+        not one.exclude and (one.hide_viewport or _has_closed_eye(one)) for one in collection.children
+    )  # fmt: skip

@@ -18,8 +18,11 @@ from bpy.types import Depsgraph, Scene
 from ..core import clock
 from ..worker.handlers import Handlers
 
-#: Operators that change no scene: they select, move the view, or check.
-_CHANGES_NOTHING = re.compile(r"_OT_(select|view)|_select$|^USDPHYS_OT_check$")
+#: Operators that change no scene, because they select, move the view, check or compare; and those that count their edit
+#: by themselves, before they compare.
+_NOTHING_TO_COUNT = re.compile(
+    r"_OT_(select|view)|_select$|^USDPHYS_OT_(check|compare_source|revert_change|revert_all_changes)$"
+)
 
 
 class Stamp(NamedTuple):
@@ -80,7 +83,7 @@ def look_at_operators() -> None:
     if mark == _seen.last_operator:
         return
     _seen.last_operator = mark
-    if not _CHANGES_NOTHING.search(last.bl_idname):
+    if not _NOTHING_TO_COUNT.search(last.bl_idname):
         _note_all()
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import bpy
 from bpy.types import Context, PropertyGroup
 
-from ..bridge import import_notes
+from ..bridge import import_notes, scene_watch
 from ..bridge.identity import remembered
 from ..bridge.identity.names import copied_name, prim_name
 from ..bridge.property_values import copy_property
@@ -73,6 +73,7 @@ def _take_back(context: Context, comparison: Compared, keys: list[Key]) -> None:
         work = _Reverter(comparison, fresh)
         for key in sorted(keys, key=lambda key: (order.get(key.kind, 2), key.path)):
             work.revert(key)
+    scene_watch.note_edit(context.scene.name)
     context.view_layer.update()
 
 

@@ -104,7 +104,7 @@ def settings_of(scene: Scene, number: int) -> Settings:
     """How a construction was made. Raises InputError where that is not known any more."""
     constructions: Any = scene.usdphys.constructions
     if number >= len(constructions):
-        raise InputError("Nothing that a generator has made is selected.")
+        raise InputError("Nothing that Make has made is selected; select a part of it, such as a plank of a bridge.")
     item = constructions[number]
     if not item.settings:
         raise InputError(phrase("The settings of '{kind}' were not kept; remove it, and make it again.",
@@ -171,7 +171,7 @@ def _chosen(context: Context, objects: Sequence[Object]) -> list[Any]:
         if any(one.object is not None and one.object.session_uid in wanted for one in item.changed)
     ]  # fmt: skip
     if not chosen:
-        raise InputError("Nothing that a generator has made is selected.")
+        raise InputError("Nothing that Make has made is selected; select a part of it, such as a plank of a bridge.")
     return chosen
 
 

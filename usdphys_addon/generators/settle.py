@@ -129,14 +129,24 @@ def settle_steps(
         if not is_done:
             for obj in made:
                 bpy.data.objects.remove(obj)
+    settled = len(names) - len(fallen)
+    if made and fallen:
+        # They would hang in the air where they were scattered.
+        movers = [obj for obj in movers if obj.name not in fallen]
+        for name in fallen:
+            bpy.data.objects.remove(known[name])
+        names = [name for name in names if name not in fallen]
     if options.keeps_physics:
         keeps(names)
-    shapes.select_only(context, movers)
-    if fallen:
+    if movers:
+        shapes.select_only(context, movers)
+    if made and fallen:
+        notes.append(phrase("Copies that fell past the scene are not kept: {number}", number=len(fallen)))
+    elif fallen:
         notes.append(f"Nothing is below {named(fallen)}, which fell past the scene and stay where they were")
     if not at_rest:
         notes.append(f"Not everything was at rest after {seconds:.3g} s; settle again, or for longer")
-    text = f"Settled {counted(len(names) - len(fallen), 'object')} in {seconds:.2g} s of simulated time"
+    text = f"Settled {counted(settled, 'object')} in {seconds:.2g} s of simulated time"
     return Settled(text, seconds, at_rest, names, notes)
 
 

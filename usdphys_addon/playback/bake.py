@@ -22,12 +22,13 @@ from ..core.frames import without_jumps
 from ..core.steps import Next, finished
 from . import guard as preview_guard
 from . import kept_frames, point_bake
+from .baked_objects import MARK as MARK
+from .baked_objects import baked as baked
+from .baked_objects import keyed
 from .kept_frames import Events
 from .starting import Starting
 from .timeline import Timeline
 
-#: Custom property of a baked action: JSON of the authored transform and the name of the previous action.
-MARK = "usdphys_bake"
 #: Part of the progress in which the session is started, and the seconds of a slice of that.
 STARTED, SLICE = 0.1, 0.05
 #: Custom property of a scene: JSON of the markers (frame, name) that the bake has set, which have no properties.
@@ -193,19 +194,6 @@ def _curves(action: Any, obj: Object) -> Any:
     return strip.channelbag(slot, ensure=True).fcurves
 
 
-def baked(scene: Scene) -> list[str]:
-    """Names of the objects of a scene that a bake has keyed, or that play its points."""
-    return [*_keyed(scene), *point_bake.baked(scene)]
-
-
-def _keyed(scene: Scene) -> list[str]:
-    return [
-        obj.name for obj in scene.objects
-        if obj.animation_data is not None and obj.animation_data.action is not None
-        and MARK in obj.animation_data.action.keys()
-    ]  # fmt: skip
-
-
 def clear_bake(scene: Scene) -> int:
     """Remove what the last bake made, and restore the authored transforms. Returns the number of objects.
 
@@ -214,7 +202,7 @@ def clear_bake(scene: Scene) -> int:
     if baked(scene):
         preview_guard.stop()
     unmark(scene)
-    names, objects = _keyed(scene), objects_by_name(with_linked=True)
+    names, objects = keyed(scene), objects_by_name(with_linked=True)
     for name in names:
         obj: Any = objects[name]
         action = obj.animation_data.action

@@ -4,22 +4,21 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
-from bpy.types import Object, Scene
+from bpy.types import Scene
 from numpy.typing import NDArray
 
 from ..bridge.identity.names import prim_name
 from ..core import paths
 from ..core.errors import OutputError
 from ..system.files import replacing
+from .baked_objects import POINTS, playing_points, point_modifiers
 
-#: Name of the modifiers, by which they are found again.
-NAME = "Physics Points"
 #: Ending of the folder of the files, which has the name of the .blend before it.
 _FOLDER = "_points"
 
@@ -97,7 +96,7 @@ def _write(path: Path, points: NDArray[np.float64]) -> None:
 
 
 def _play(obj: Any, path: Path, start: int) -> None:
-    modifier = obj.modifiers.new(NAME, "MESH_CACHE")
+    modifier = obj.modifiers.new(POINTS, "MESH_CACHE")
     modifier.cache_format, modifier.frame_start = "PC2", start
     modifier.filepath = bpy.path.relpath(str(path)) if bpy.data.filepath else str(path)
     if obj.type == "CURVE":
@@ -105,21 +104,12 @@ def _play(obj: Any, path: Path, start: int) -> None:
     obj.modifiers.move(len(obj.modifiers) - 1, 0)
 
 
-def _modifiers(obj: Object) -> Iterator[Any]:
-    return (one for one in obj.modifiers if one.type == "MESH_CACHE" and one.name.split(".")[0] == NAME)
-
-
-def baked(scene: Scene) -> list[str]:
-    """Names of the objects of a scene that play points of a bake."""
-    return [obj.name for obj in scene.objects if any(True for _ in _modifiers(obj))]
-
-
 def clear(scene: Scene) -> int:
     """Remove the modifiers of the last bake with their files. Returns the number of objects."""
-    names = baked(scene)
+    names = playing_points(scene)
     for name in names:
         obj: Any = scene.objects[name]
-        for modifier in list(_modifiers(obj)):
+        for modifier in list(point_modifiers(obj)):
             path = Path(bpy.path.abspath(modifier.filepath))
             obj.modifiers.remove(modifier)
             if path.parent.name.endswith(_FOLDER) and path.suffix == ".pc2":

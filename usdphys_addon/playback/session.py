@@ -173,6 +173,7 @@ class PreviewSession:
         self._ramp: _Ramp | None = None
         if before is not None:
             self.world.frame = before.frame
+            self.world.hold_on(before, old_paths or {})
             # The objects show the authored poses now, so all of them must be written.
             self.shown.forget_poses()
         self._history = load_history.LoadHistory(self.world)

@@ -284,11 +284,15 @@ def is_own(site: Placement) -> bool:
 
 
 def _unshown(path: str, site: Placement) -> Issue:
-    why = "is linked" if site.instance is None else "is in a collection instance that holds more than one body"
+    if site.instance is None:
+        why, fix = "is linked", "Make a library override of it (Object > Library Override > Make), or make it local."
+    else:
+        why = "is in a collection instance that holds more than one body"
+        fix = "Make the instance itself dynamic, or real (Object > Apply > Make Instances Real)."
     return Issue(
         "PreviewUnshown", "warning", path, site.obj.name,
         f"'{site.obj.name}' {why}: it is simulated, but not shown moving.",
-        "Make it local, or the instance itself dynamic, or real (Object > Apply > Make Instances Real).",
+        fix,
     )  # fmt: skip
 
 
@@ -296,8 +300,13 @@ def _nothing_moves(hidden: Placement | None) -> InputError:
     """hidden: a body that is simulated, but cannot be shown."""
     if hidden is None:
         return InputError("No rigid body can move; select a visible object and press Dynamic.")
+    if hidden.instance is None:
+        return InputError(
+            f"All rigid bodies that can move, such as '{hidden.obj.name}', are linked, so that a preview cannot move "
+            "them; make library overrides of them (Object > Library Override > Make), or make them local."
+        )
     return InputError(
-        f"All rigid bodies that can move, such as '{hidden.obj.name}', are linked, or inside of collection instances "
-        "with more than one body, where a preview cannot move them; make the instance itself dynamic, or make it real "
-        "(Object > Apply > Make Instances Real)."
+        f"All rigid bodies that can move, such as '{hidden.obj.name}', are inside of collection instances with more "
+        "than one body, where a preview cannot move them; make the instance itself dynamic, or make it real (Object > "
+        "Apply > Make Instances Real)."
     )

@@ -255,6 +255,12 @@ class Engine(Protocol):
         """Replace a drive."""
         raise KeyError(path)
 
+    def lead_drive(self, path: str, dof: str, start: float) -> None:
+        """Let the target of a drive come evenly from a position to where it is now, in the next step.
+
+        An engine that takes no smaller steps has it there at once.
+        """
+
     # ----------------------------------------------------------------------- Ability.LOADS
 
     def joint_load(self, path: str) -> tuple[float, float]:

@@ -15,11 +15,15 @@ BEARABLE_REDUCED = 100.0
 
 
 class Hanging(NamedTuple):
-    """A group of jointed bodies. ratio: the largest of the mass that hangs on one of them to its own; on `body`."""
+    """A group of jointed bodies. ratio: the largest of the mass that hangs on one of them to its own; on `body`.
+
+    is_loop: joints hold some of them in a loop; what does not move is one body.
+    """
 
     bodies: tuple[str, ...]
     body: str
     ratio: float
+    is_loop: bool = False
 
 
 def hanging(ends: Iterable[tuple[str, str]], masses: Mapping[str, float]) -> list[Hanging]:
@@ -29,7 +33,7 @@ def hanging(ends: Iterable[tuple[str, str]], masses: Mapping[str, float]) -> lis
     close a loop are left out.
     """
     at: dict[str, list[str]] = defaultdict(list)
-    fixed: set[str] = set()
+    fixed: dict[str, int] = defaultdict(int)
     for first, second in ends:
         for path, other in ((first, second), (second, first)):
             if path not in masses:
@@ -37,7 +41,7 @@ def hanging(ends: Iterable[tuple[str, str]], masses: Mapping[str, float]) -> lis
             if other in masses:
                 at[path].append(other)
             else:
-                fixed.add(path)
+                fixed[path] += 1
                 at.setdefault(path, [])
     groups: list[Hanging] = []
     seen: set[str] = set()
@@ -66,7 +70,9 @@ def hanging(ends: Iterable[tuple[str, str]], masses: Mapping[str, float]) -> lis
             hangs = sum(around) - (0.0 if is_held else max(around, default=0.0))
             if hangs > ratio * masses[path]:
                 worst, ratio = path, hangs / masses[path] if masses[path] > 0.0 else math.inf
-        groups.append(Hanging(tuple(order), worst, ratio))
+        held = sum(fixed[path] for path in order if path in fixed)
+        number = sum(len(at[path]) for path in order) // 2 + held
+        groups.append(Hanging(tuple(order), worst, ratio, number > len(order) - (not held)))
     return groups
 
 

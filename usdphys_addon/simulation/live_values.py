@@ -235,10 +235,16 @@ def quaternion_product(first: Matrix, second: Matrix) -> Matrix:
 # --------------------------------------------------------------------------- while it runs
 
 
+def _is_aim(key: Key) -> bool:
+    """True for the position that a drive has as its target."""
+    return key.field == "target_position" and schema.split_applied(key.schema)[0] == usd_physics.DriveAPI.usd_name
+
+
 class LiveValues:
     """The animated values of a model, handed to the world that was built of it.
 
-    Numbers hold at the end of a step of time, as the places of animated bodies do; those that act over the step, such
+    Numbers hold at the end of a step of time, as the places of animated bodies do, and positions that are targets of
+    drives go there evenly within the step; those that act over the step, such
     as speeds and accelerations, are those of its middle. A switch holds from the moment on at which it was set, which
     is the start of the next step.
     """
@@ -286,8 +292,13 @@ class LiveValues:
             key: animation.between(self.end(key), value, 0.5) if self._acts_over_time(key) else value
             for key, value in numbers.items()
         }  # fmt: skip
+        starts = {key: self.end(key) for key, value in numbers.items() if _is_aim(key) and self.end(key) != value}
         self._ends.update(numbers)
         self._apply(middles)
+        for key, start in starts.items():
+            if start is not None and key.path in self.world.joints:
+                with suppress(KeyError):  # as in `apply`
+                    self.world.lead_drive(key.path, schema.split_applied(key.schema)[1], start)
 
     def jump(self, values: Mapping[Key, Any]) -> None:
         """The values at a moment that no step has led to."""

@@ -120,6 +120,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "warning", "Rotations of more than one axis are limited to less than half a turn.",
         "Keep the limit within 180 degrees, or leave one axis free.",
     ),
+    "LoadUnknown": NoticeKind(
+        "warning", "A joint in a loop can break, but is a slide, or has limits, a drive or a cone: it never breaks.",
+        "Use a fixed joint, or a hinge, ball joint or rope without limits and drives, or open the loop.",
+    ),
     "MassRatio": NoticeKind(
         "warning", "Far more mass hangs on a jointed body than its own: its joints give way.",
         "Make the light body heavier or the bodies that it holds lighter, or simulate with the quality Exact.",
@@ -144,6 +148,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     "ShearedCollider": NoticeKind(
         "warning", "A primitive is sheared or scaled unevenly: the nearest shape of its kind is simulated.",
         "Apply the scale, or use a mesh collider.",
+    ),
+    "SmallBoxes": NoticeKind(
+        "warning", "Boxes with faces smaller than 3.5 cm2 lie on each other beside their middles, and tilt.",
+        "Simulate with MuJoCo as the engine, or a model that is larger.",
     ),
     "StaticFriction": NoticeKind(
         "info",

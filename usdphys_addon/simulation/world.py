@@ -451,6 +451,17 @@ class World:
         engine.set_drive(path, dof, replace(engine.drive(path, dof), **changes))
 
     @_followed
+    def lead_drive(self, path: str, dof: str, start: float) -> None:
+        """Let the target of a drive come evenly from a position, m or rad, to where it is now, in the next step.
+
+        Raises KeyError as `set_drive` does.
+        """
+        engine, facts = self._joints[path]
+        if dof not in facts.moving:
+            raise KeyError(dof)
+        engine.lead_drive(path, dof, start)
+
+    @_followed
     def set_friction(
         self, material: str, friction: float, restitution: float | None = None, static: float | None = None
     ) -> None:  # fmt: skip
@@ -600,6 +611,23 @@ class World:
         number = next(self._ids)
         self._engine_of(path).grab(number, path, np.asarray(point, float))
         return number
+
+    def hold_on(self, before: World, old_paths: Mapping[str, str]) -> None:
+        """Hold what another world holds, by the same numbers, at the same points of the bodies.
+
+        old_paths: of the bodies that have another path in it, that path. Bodies that are gone or no longer dynamic are
+        let go.
+        """
+        self._ids = before._ids
+        if not self.can(Ability.GRABS):
+            return
+        paths = {old: path for path, old in old_paths.items()}
+        for number, held in [item for engine in before.spaces for item in engine.grabs.items()]:
+            path = paths.get(held.path, held.path)
+            row = self._index.get(path)
+            if row is not None and not self.kinematic[row]:
+                self._engine_of(path).grab(number, path, self._point(row, held.point))
+                self.move_grab(number, held.target)
 
     def _held(self, number: int) -> Grab:
         return next(engine.grabs[number] for engine in self.spaces if number in engine.grabs)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
-from bpy.types import Context, Object
+from bpy.types import Context, Object, Scene
 
 from ..authoring import selected, value_keys
 from ..authoring.selected import BEHIND, LIMITED, MOVER, Value, at
@@ -22,6 +22,7 @@ from ..bridge import props, stand_ins
 from ..bridge.choices import items_of
 from ..bridge.known_names import KnownNames
 from ..bridge.roles import applies, is_body
+from ..playback import baked_objects
 from ..playback import guard as preview_guard
 from . import readout
 
@@ -290,6 +291,16 @@ def held_by(obj: Object) -> Held | None:
     return found
 
 
+def compute_baked(_context: Context, name: str) -> int:
+    """Number of objects of a scene that a bake has keyed, or that play its points."""
+    return len(baked_objects.baked(bpy.data.scenes[name]))
+
+
+def baked_in(scene: Scene) -> int:
+    """For a draw: `compute_baked` as last computed; 0 where it is not known yet."""
+    return int(readout.ask("baked", scene.name) or 0)
+
+
 def _differs(objects: list[Any], value: Value) -> bool:
     first = value.read(objects[0]) if objects else None
     return any(value.read(obj) != first for obj in objects[1:])
@@ -392,6 +403,7 @@ def register() -> None:
     readout.know("differing", compute_differing, needs_poses=False)
     readout.know("articulation", compute_articulation)
     readout.know("held", compute_held, needs_poses=False)
+    readout.know("baked", compute_baked, needs_poses=False)
 
 
 def unregister() -> None:

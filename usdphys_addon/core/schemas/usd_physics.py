@@ -64,7 +64,7 @@ class MassAPI(Schema):
     )  # fmt: skip
     center_of_mass: Vector | None = attr(
         "physics:centerOfMass", "point3f", (-INF, -INF, -INF), "Centre of mass in the object's own space",
-        dimension=units.LENGTH, space="local", automatic="infinite", mirror="point",
+        label="Centre of Mass", dimension=units.LENGTH, space="local", automatic="infinite", mirror="point",
     )  # fmt: skip
     diagonal_inertia: Vector | None = attr(
         "physics:diagonalInertia", "float3", (0.0, 0.0, 0.0), "Moments of inertia about the principal axes",

@@ -114,6 +114,8 @@ class MujocoScene(WithPreviewShapes):
         self.off: set[str] = set()
         #: By joint and degree of freedom: the drive, its actuator, its coordinate of velocity.
         self._drives: dict[tuple[str, int], Drive] = {}
+        #: Of these, those whose targets change in the next time step, and from where.
+        self._led_drives: dict[tuple[str, int], tuple[float, Drive]] = {}
         self._actuators: dict[tuple[str, int], int] = {}
         self.dofs: dict[tuple[str, int], int] = {}
         #: Damping and largest speeds of bodies.
@@ -668,7 +670,9 @@ class MujocoScene(WithPreviewShapes):
         elliptic = [each for path, each in self.closures.items() if each.is_elliptic and path not in self.off]
         self.load_meter.begin()
         self._impulses.begin()
-        for _ in range(self.substeps):
+        for number in range(self.substeps):
+            if self._led_drives:
+                self._aim_drives((number + 1) / self.substeps)
             for closure in elliptic:
                 first, second = self.joint_frames(closure.facts.path)
                 closure.aim(model, data, first, second[:3, 0])
@@ -691,6 +695,7 @@ class MujocoScene(WithPreviewShapes):
                 self._impulses.add(self._path_of, self._touching_bodies())
         self._forces.arrive(wanted)
         self.led.clear()
+        self._led_drives.clear()
         for path in self.load_meter.end():
             self.broken.append(path)
             self._switch(path, False)
@@ -724,6 +729,13 @@ class MujocoScene(WithPreviewShapes):
     def _wake(self) -> None:
         """Let all bodies that sleep wake in the next step, which a force does."""
         self.data.xfrc_applied[self.ids, 2] += 1e-20
+
+    def _aim_drives(self, part: float) -> None:
+        """Set the targets that change in a time step to where they are after a part of it."""
+        for key, (start, drive) in self._led_drives.items():
+            target = drive.target_position - (1.0 - part) * (drive.target_position - start)
+            self._drives[key] = replace(drive, target_position=target)
+        self._set_gains()
 
     def _set_gains(self) -> None:
         """Gains that the step can integrate, and those of accelerations by the inertia of now."""
@@ -814,6 +826,7 @@ class MujocoScene(WithPreviewShapes):
         mujoco.mj_copyData(self.data, self.model, data)
         self.model.opt.gravity[:] = self.gravity
         self._drives, self.led = {key: replace(drive) for key, drive in drives.items()}, dict(led)
+        self._led_drives.clear()
         self.kinematic, self.weights = set(kinematic), dict(weights)
         self.off, self.broken = set(off), list(broken)
         self.surfaces.values[:], self.runs = values, dict(runs)
@@ -941,7 +954,12 @@ class MujocoScene(WithPreviewShapes):
         if key not in self._drives:
             raise KeyError(dof)
         self._drives[key] = replace(drive)
+        self._led_drives.pop(key, None)
         self._wake()
+
+    def lead_drive(self, path: str, dof: str, start: float) -> None:
+        key = path, self.facts[path].names[dof]
+        self._led_drives[key] = start, self._drives[key]
 
     def joint_load(self, path: str) -> tuple[float, float]:
         force, torque = self.load_meter.told(path)

@@ -172,6 +172,24 @@ class Constraint:
         is_rigid = distance is not None and not distance.has_soft_limit
         return is_rigid and distance is not None and 0.0 < distance.high <= distance.low * (1.0 + 1e-6)
 
+    @property
+    def is_rope(self) -> bool:
+        """True for a rope or a rod that nothing else holds or drives: the solver tells how it pulls."""
+        state = self.state
+        distance = state.distance
+        is_alone = state.base is None and state.rope is not None and distance is not None
+        return is_alone and distance is not None and not distance.has_soft_limit and distance.drive is None
+
+    def pull(self, physics: PhysicsWorld) -> float:
+        """The impulse (N s) of a small step with which a rope or rod pulls its ends together; less than 0 where it
+        pushes them apart."""
+        state, joints = self.state, physics.impulse_joints
+        rope = joints[state.rope].data
+        pull = float(rope.motor(JointAxis.LIN_X).impulse if self.is_rod else rope.limits(JointAxis.LIN_X).impulse)
+        if state.push is not None and joints[state.push].data.is_enabled:
+            pull += float(joints[state.push].data.limits(JointAxis.LIN_X).impulse)
+        return pull
+
     def reduced_joint(self) -> GenericJoint:
         """The joint of a link of a tree, seen from the parent."""
         facts, state = self.facts, self.state

@@ -20,7 +20,7 @@ from ...core.model import PhysicsModel
 from ...core.ties import Ties
 from ..weights import Weight
 from .constraints import Constraint, matrix_of
-from .joint_effects import speed_of, where_is
+from .joint_effects import Look
 
 #: Share of the difference of places that is taken back in a step.
 _BACK = 0.2
@@ -37,13 +37,13 @@ class _Side:
 
     def look(self, physics: PhysicsWorld) -> None:
         """Note where the joint is."""
-        place = where_is(self.constraint, physics, self.axis)
+        place = Look(self.constraint, physics).place(self.axis)
         change = 0.0 if self.last is None else place - self.last
         self.way += change if self.axis < 3 else math.remainder(change, 2.0 * math.pi)
         self.last = place
 
     def speed(self, physics: PhysicsWorld) -> float:
-        return speed_of(self.constraint, physics, self.axis)
+        return Look(self.constraint, physics).speed(self.axis)
 
     def inertia(self, physics: PhysicsWorld, weights: Mapping[str, Weight]) -> float:
         """What hangs on the joint, kg or kg m2; infinite where nothing of it moves."""

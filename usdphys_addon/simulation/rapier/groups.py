@@ -323,6 +323,9 @@ class GroupedSpace(Engine):
     def set_drive(self, path: str, dof: str, drive: Drive) -> None:
         self._owners[path].set_drive(path, dof, drive)
 
+    def lead_drive(self, path: str, dof: str, start: float) -> None:
+        self._owners[path].lead_drive(path, dof, start)
+
     def set_joint_enabled(self, path: str, enabled: bool) -> None:
         self._owners[path].set_joint_enabled(path, enabled)
 

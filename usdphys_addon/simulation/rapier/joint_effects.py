@@ -17,6 +17,7 @@ from rapier3d import GenericJoint, JointAxesMask, PhysicsWorld
 
 from ...core.frames import Matrix
 from ..joint_facts import NO_LIMIT, Drive, Freedom
+from ..joint_poses import position_of, relative_pose
 from .constraints import FREE, RESISTANCE, Constraint, about_x, isometry, set_drive
 
 #: Damping, 1/s, of a motor that brings a joint to a speed within a step.
@@ -68,7 +69,7 @@ def needs_equal_steps(constraint: Constraint) -> bool:
 
 def aim(constraint: Constraint, physics: PhysicsWorld, seconds: float) -> None:
     """Set the further motors of a joint for the next step of the solver, which takes so long."""
-    turning = _turning(constraint, physics)
+    turning, look = _turning(constraint, physics), None
     for axis, freedom in freedoms_of(constraint):
         settings = freedom.settings
         motors = {name: handle for (place, name), handle in constraint.state.effects.items() if place == axis}
@@ -81,7 +82,9 @@ def aim(constraint: Constraint, physics: PhysicsWorld, seconds: float) -> None:
             continue
         if not motors:
             continue
-        place, speed = where_is(constraint, physics, axis), speed_of(constraint, physics, axis)
+        look = look or Look(constraint, physics)
+        # An armature alone asks for the speed only.
+        place = look.place(axis) if turned or motors.keys() != {"armature"} else 0.0
         motor = _Motor(constraint, physics, axis, place)
         for name, handle in motors.items():
             if name == "limit":
@@ -89,11 +92,11 @@ def aim(constraint: Constraint, physics: PhysicsWorld, seconds: float) -> None:
                 spring = Drive(settings.stiffness, settings.damping, place - over) if over != 0.0 else None
                 motor.put(handle, spring)
             elif name == "speed":
-                wanted = _wanted_speed(freedom, place, speed, seconds)
+                wanted = _wanted_speed(freedom, place, look.speed(axis), seconds)
                 motor.put(handle, None if wanted is None else Drive(0.0, _AT_ONCE, 0.0, wanted, acceleration=True))
             elif name == "armature":
                 # The force is -armature * (change of speed) / seconds, implicitly.
-                motor.put(handle, Drive(0.0, settings.armature / seconds, 0.0, speed))
+                motor.put(handle, Drive(0.0, settings.armature / seconds, 0.0, look.speed(axis)))
             else:
                 motor.turn(handle)
 
@@ -118,15 +121,15 @@ def stored_energy(constraint: Constraint, physics: PhysicsWorld) -> float:
     """Energy (J) that soft limits and armatures hold."""
     if not constraint.active or not constraint.state.effects:
         return 0.0
-    energy = 0.0
+    energy, look = 0.0, Look(constraint, physics)
     for axis, freedom in freedoms_of(constraint):
         settings = freedom.settings
         if freedom.has_soft_limit:
-            place = where_is(constraint, physics, axis)
+            place = look.place(axis)
             over = max(place - freedom.high, freedom.low - place, 0.0)
             energy += 0.5 * settings.stiffness * over**2
         if settings.armature > 0.0:
-            energy += 0.5 * settings.armature * speed_of(constraint, physics, axis) ** 2
+            energy += 0.5 * settings.armature * look.speed(axis) ** 2
     return energy
 
 
@@ -156,25 +159,40 @@ class _Motor:
         set_drive(joint, axis, drive, drive.target_position - (self.place if self.frame is not None else 0.0))
 
 
-def where_is(constraint: Constraint, physics: PhysicsWorld, axis: int) -> float:
-    """Where a degree of freedom is, m or rad."""
-    if axis == 3 and constraint.turns:
-        return constraint.turned(physics)
-    return constraint.position(physics, axis)
+class Look:
+    """Where a joint is now and how fast it moves: what its degrees of freedom share is measured once."""
 
+    __slots__ = ("_bodies", "_frames", "_physics", "_relative", "_spin", "constraint")
 
-def speed_of(constraint: Constraint, physics: PhysicsWorld, axis: int) -> float:
-    """Speed (m/s or rad/s) of a degree of freedom, body 1 seen from body 0."""
-    first, second = (physics.rigid_bodies[handle] for handle in constraint.handles)
-    world0, world1 = constraint.frames(physics)
-    if 3 <= axis < 6:
-        return float((_vector(second.angvel) - _vector(first.angvel)) @ world0[:3, axis - 3])
-    place = world1[:3, 3]
-    speed = _vector(second.velocity_at_point(tuple(place))) - _vector(first.velocity_at_point(tuple(place)))
-    if axis < 3:
-        return float(speed @ world0[:3, axis])
-    line = place - world0[:3, 3]
-    return float(speed @ line) / max(float(np.linalg.norm(line)), 1e-9)
+    def __init__(self, constraint: Constraint, physics: PhysicsWorld) -> None:
+        self.constraint, self._physics = constraint, physics
+        self._bodies = [physics.rigid_bodies[handle] for handle in constraint.handles]
+        self._frames = constraint.frames(physics)
+        self._relative: Matrix | None = None
+        self._spin: Matrix | None = None
+
+    def place(self, axis: int) -> float:
+        """Where a degree of freedom is, m or rad."""
+        if axis == 3 and self.constraint.turns:
+            return self.constraint.turned(self._physics)
+        if self._relative is None:
+            self._relative = relative_pose(*self._frames)
+        return position_of(self.constraint.facts, self._relative, axis)
+
+    def speed(self, axis: int) -> float:
+        """Speed (m/s or rad/s) of a degree of freedom, body 1 seen from body 0."""
+        first, second = self._bodies
+        world0, world1 = self._frames
+        if 3 <= axis < 6:
+            if self._spin is None:
+                self._spin = _vector(second.angvel) - _vector(first.angvel)
+            return float(self._spin @ world0[:3, axis - 3])
+        place = world1[:3, 3]
+        speed = _vector(second.velocity_at_point(tuple(place))) - _vector(first.velocity_at_point(tuple(place)))
+        if axis < 3:
+            return float(speed @ world0[:3, axis])
+        line = place - world0[:3, 3]
+        return float(speed @ line) / max(float(np.linalg.norm(line)), 1e-9)
 
 
 def _vector(value: Any) -> Matrix:

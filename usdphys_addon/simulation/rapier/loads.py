@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Forces and torques of joints, from the change of momentum of the bodies that hang on them.
 
-The solver's impulses are correct only for joints that only lock axes; for those in loops they give the force. Friction
-between the two sides of a joint is not included.
+The solver's impulses are correct only for joints that only lock axes, and for ropes and rods; for those in loops they
+give the force. Friction between the two sides of a joint is not included.
 """
 
 from __future__ import annotations
@@ -64,6 +64,10 @@ class Loads:
         #: Forces and torques (n, 3) on the second bodies of the cuts, along the axes of the world.
         self._wrenches: tuple[Matrix, Matrix] = (np.zeros((0, 3)), np.zeros((0, 3)))
         self._plain: list[tuple[Constraint, int]] = []
+        #: Ropes and rods in loops.
+        self._ropes: list[tuple[Constraint, int]] = []
+        #: Joints in loops that can break, but whose loads nothing tells.
+        self._unknown: list[Constraint] = []
         #: How the solver mixes the axes of these, (n, 3, 3); None before it is needed in a time step.
         self._mixed: Matrix | None = None
         #: Rows of cuts that are bonds, with the axis and the sign of their pull.
@@ -90,7 +94,14 @@ class Loads:
         if not any(constraint.facts.breaks for constraint in constraints):
             return False
         self._refresh(physics, constraints)
-        return any(constraint.facts.breaks for constraint, _ in self._plain)
+        return any(constraint.facts.breaks for constraint, _ in (*self._plain, *self._ropes))
+
+    def unknown(self, physics: PhysicsWorld, constraints: Sequence[Constraint]) -> list[Constraint]:
+        """The joints in loops that can break by their facts, but never do, because their loads are not known."""
+        if not any(constraint.facts.breaks for constraint in constraints):
+            return []
+        self._refresh(physics, constraints)
+        return self._unknown
 
     def before(self, physics: PhysicsWorld, constraints: Sequence[Constraint], *, is_next: bool = False) -> None:
         """Remember the momenta of what hangs on the joints. is_next: nothing has happened since the last step."""
@@ -114,11 +125,14 @@ class Loads:
         alone = {cut.constraint.facts.path for cut in self._cuts}
         # Only for loops: in small steps and far from the origin, the solver's impulses have larger rounding errors.
         bodies = physics.rigid_bodies
-        self._plain = [
+        looped = [
             (item, max(bodies[handle].additional_solver_iterations for handle in item.handles))
-            for item in measured if _is_plain(item) and item.facts.path not in alone
+            for item in measured if item.facts.path not in alone
         ]  # fmt: skip
-        known = alone | {item.facts.path for item, _ in self._plain}
+        self._plain = [(item, more) for item, more in looped if _is_plain(item)]
+        self._ropes = [(item, more) for item, more in looped if item.is_rope]
+        known = alone | {item.facts.path for item, _ in (*self._plain, *self._ropes)}
+        self._unknown = [item for item, _ in looped if item.facts.breaks and item.facts.path not in known]
         for item in constraints:
             if item.facts.path not in known:
                 item.load, item.wrench = (0.0, 0.0), NO_WRENCH
@@ -197,6 +211,9 @@ class Loads:
         for (constraint, more), mixed in zip(self._plain, self._mixing(physics), strict=True):
             if constraint.active:
                 constraint.load = (math.hypot(*_pushes(physics, constraint, mixed)) * (steps + more) / dt, 0.0)
+        for constraint, more in self._ropes:
+            if constraint.active:
+                constraint.load = (abs(constraint.pull(physics)) * (steps + more) / dt, 0.0)
         breaking = [
             item for item in constraints
             if (item.load[0] > item.facts.break_force or item.load[1] > item.facts.break_torque) and item.active
@@ -216,6 +233,13 @@ class Loads:
                 # The solver's impulses are those of one small step, and on the first body.
                 impulses = np.array(_pushes(physics, constraint, mixed)) * -(steps + more) / dt
                 x, y, z = (constraint.frames(physics)[0][:3, :3] @ impulses).tolist()
+                constraint.wrench = (x, y, z), (0.0, 0.0, 0.0)
+        for constraint, more in self._ropes:
+            if constraint.active and constraint.facts.path in wanted:
+                first, second = constraint.frames(physics)
+                way = first[:3, 3] - second[:3, 3]
+                length = max(float(np.linalg.norm(way)), 1e-12)
+                x, y, z = (way * (constraint.pull(physics) * (steps + more) / dt / length)).tolist()
                 constraint.wrench = (x, y, z), (0.0, 0.0, 0.0)
 
     def _mixing(self, physics: PhysicsWorld) -> Matrix:

@@ -120,12 +120,14 @@ def joint_steps(quality: Quality, group: Hanging, *, breaks: bool = False) -> in
     return int(min(max(wanted, least * 4 // quality.busy_steps, tuning.SMALL_STEPS), quality.joint_steps))
 
 
-def joint_sweeps(group: Hanging, small_steps: int, springs: int = 0, apart: int = 0) -> int:
+def joint_sweeps(group: Hanging, small_steps: int, springs: int = 0, apart: int = 0, drives: int = 0) -> int:
     """Additional sweeps over all constraints in each small step for a group of jointed bodies.
 
     springs: drives with a stiffness in the group; apart: of these, in maximal coordinates. Each sweep leaves a velocity
-    in an arm that such drives hold.
+    in an arm that such drives hold. drives: joints in maximal coordinates with a drive of any kind.
     """
+    if drives and group.is_loop:
+        return max(tuning.LINKAGE_SWEEPS, joint_sweeps(group, small_steps, springs, apart))
     if springs > tuning.FEW_SPRINGS or apart:
         return tuning.HEAVY_SWEEPS if apart and group.ratio > tuning.HEAVY_LOAD else tuning.SPRING_SWEEPS
     return 7 if group.ratio > tuning.UNEVEN else max(1, 28 // small_steps - (small_steps > tuning.SMALL_STEPS))

@@ -7,7 +7,7 @@ import copy
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,7 +33,7 @@ from ..impulse_sums import ImpulseSums
 from ..joint_facts import NO_LIMIT, Drive, JointFacts
 from ..vendor_settings import Surface, surface_of
 from ..weights import Weight
-from . import held_back, joint_effects, slow, tuning
+from . import held_back, joint_effects, missed, slow, tuning
 from .bodies import CLAMP
 from .bonds import Bonds
 from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of, yielding
@@ -72,6 +72,8 @@ from .trees import is_axle
 from .wheel_drives import lead, soften, wheels_of
 from .windows import Windows
 
+#: Time steps at the start after each of which small boxes are looked at.
+FIRST_FRAMES = 3
 #: Time steps after which all bodies with a largest speed are looked at.
 LOOK_AT_ALL = 4
 #: Jointed bodies, at most, whose contacts are looked at. Ragdolls land harder while theirs are: their cones give way.
@@ -155,6 +157,8 @@ class SolverSpace(Engine):
         #: Of bodies and static colliders that have changed since the build, by path.
         self._collider_handles: dict[str, Any] | None = None
         self.targets: dict[str, tuple[Matrix, Matrix]] = {}
+        #: Drives whose targets change in the next time step, by joint and degree of freedom; and from where.
+        self._led_drives: dict[tuple[str, str], tuple[float, Drive]] = {}
         self._leading = Leading()
         #: Time steps made, and after how many of them energy is looked at.
         self._frame, self._period = 0, max(1, round(PERIOD / setup.time_step))
@@ -282,6 +286,9 @@ class SolverSpace(Engine):
         self._hook.pivots = self._pivots()
         self._hook.attach(self.physics)
         self._part_rows()
+        small = sum(item.size**2 < missed.LEAST_CROSS and item.weight is not None for item in own)
+        #: Of no crowd: to look at all contacts takes long.
+        self._has_small_boxes = bool(small) and 1 < len(self.weights) <= tuning.CROWD
         moves = bool(self._earlier) or self._stock.is_moving
         if self._earlier:
             self._go_on()
@@ -342,6 +349,7 @@ class SolverSpace(Engine):
                 if space.physics.rigid_bodies[space.handles[path]].is_sleeping:
                     self._asleep.add(path)
             self.targets.update(space.targets)
+            self._led_drives.update(space._led_drives)
             self._leading.take(space._leading)
             self.loads.asked |= space.loads.asked
             self.broken += space.broken
@@ -405,6 +413,13 @@ class SolverSpace(Engine):
         if breaks:
             sweeps = max(parameters.num_internal_pgs_iterations, tuning.LOOP_SWEEPS)
             parameters.num_internal_pgs_iterations = sweeps
+        for item in () if self._earlier else self.loads.unknown(self.physics, self.constraints):
+            prim = item.facts.prim
+            self.notices.add(
+                "LoadUnknown", prim,
+                f"{prim.display} never breaks: it holds bodies in a loop, where the load of a joint of its kind is "
+                "not known.",
+            )  # fmt: skip
         if breaks or any(joint_effects.needs_equal_steps(constraint) for constraint in self.constraints):
             # The motor of an armature remembers a speed for a whole step of the solver: it takes no smaller ones. The
             # solver tells the load of a joint for the last of the smaller ones only, in which a blow may be over.
@@ -480,14 +495,18 @@ class SolverSpace(Engine):
             item for item in self.constraints
             if not item.facts.bond and any(drive.stiffness > 0.0 for drive in item.facts.drives)
         ]  # fmt: skip
-        springs, apart = (
+        moved = [
+            item for item in self.constraints
+            if not item.state.reduced and any(drive.stiffness or drive.damping for drive in item.facts.drives)
+        ]  # fmt: skip
+        springs, apart, drives = (
             Counter(item.facts.body1 or item.facts.body0 for item in items)
-            for items in (driven, [item for item in driven if not item.state.reduced])
+            for items in (driven, [item for item in driven if not item.state.reduced], moved)
         )
         for group, steps in zip(groups, wanted, strict=True):
             # Articulations come to rest later with it: of 6 falls of a ragdoll 3 did within 5 s, and all without it.
             seen = 0.0 if is_brittle or not reduced.isdisjoint(group.bodies) else tuning.SEEN
-            held = (sum(kind[path] for path in group.bodies) for kind in (springs, apart))
+            held = (sum(kind[path] for path in group.bodies) for kind in (springs, apart, drives))
             sweeps = joint_sweeps(group, max(steps, small_steps), *held)
             for path in group.bodies:
                 body = bodies[self.handles[path]]
@@ -695,8 +714,23 @@ class SolverSpace(Engine):
                 self._watch_held_back(ways, turns)
             else:
                 self._watch_held_back(ways, 0.0)
+            if self._has_small_boxes and (self._frame < FIRST_FRAMES or self._frame % self._period == 0):
+                self._tell_missed()
             gaining = "" if self._frame % self._period else self._made_energy(self._period * self.time_step)
         return Step(awake, lost, gaining)
+
+    def _tell_missed(self) -> None:
+        """Notice a small box of whose contact with another one the solver finds half."""
+        handle = missed.half_found(self.physics)
+        path = None if handle is None else self._path_of.get(handle)
+        if path is not None:
+            prim = self.model.prims[path]
+            self.notices.add(
+                "SmallBoxes", prim,
+                f"{prim.display} lies on another small box beside its middle, and tilts: the solver misses half of "
+                "their contact, because their faces are smaller than 3.5 cm2.",
+            )  # fmt: skip
+            self._has_small_boxes = False
 
     def _move_windows(self, positions: NDArray[np.float64]) -> None:
         """positions: of the bodies, (n, 3), m."""
@@ -759,6 +793,7 @@ class SolverSpace(Engine):
         if self.targets or self.grabs or lost:
             self._watch.forget()
         self.targets.clear()
+        self._led_drives.clear()
         return lost
 
     def _let_go(self, lost: Collection[str]) -> None:
@@ -780,6 +815,9 @@ class SolverSpace(Engine):
         part, seconds = (number + 1) / steps, self.time_step / steps
         for path, way in ways.items():
             self._drive_kinematic(path, *way.at(part))
+        for (path, dof), (start, drive) in self._led_drives.items():
+            target = drive.target_position - (1.0 - part) * (drive.target_position - start)
+            self._by_path[path].set_drive_of(self.physics, dof, replace(drive, target_position=target))
         for held in self.grabs.values():
             pull(self.physics, held, 1.0 / (steps - number))
         for constraint in self._kept_up():
@@ -1197,7 +1235,11 @@ class SolverSpace(Engine):
 
     def set_drive(self, path: str, dof: str, drive: Drive) -> None:
         self._by_path[path].set_drive_of(self.physics, dof, drive)
+        self._led_drives.pop((path, dof), None)
         self._joint_changed(self._by_path[path])
+
+    def lead_drive(self, path: str, dof: str, start: float) -> None:
+        self._led_drives[path, dof] = start, self.drive(path, dof)
 
     def set_joint_enabled(self, path: str, enabled: bool) -> None:
         self._by_path[path].set_enabled(self.physics, enabled)
@@ -1365,6 +1407,7 @@ class SolverSpace(Engine):
         self._hook.attach(self.physics)
         self._upkeep = None
         self.targets.clear()
+        self._led_drives.clear()
         self._rescuer = Rescuer()
         self._matter = _matter([self.weights.get(path) for path in self.paths])
         self._watch.forget()

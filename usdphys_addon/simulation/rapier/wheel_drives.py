@@ -16,7 +16,7 @@ from rapier3d import PhysicsWorld
 from ..weights import Weight
 from . import tuning
 from .constraints import Constraint
-from .joint_effects import speed_of
+from .joint_effects import Look
 from .trees import is_axle
 
 #: Rate (1/s) at which the target goes ahead by what is missing of the speed; a wheel that misses more than this part,
@@ -58,7 +58,7 @@ def lead(constraint: Constraint, physics: PhysicsWorld, seconds: float) -> None:
     drive, state = constraint.state.freedoms[3].drive, constraint.state
     if drive is None or not constraint.active or drive.damping <= constraint.rigid_damping:
         return
-    missing = drive.target_velocity - speed_of(constraint, physics, 3)
+    missing = drive.target_velocity - Look(constraint, physics).speed(3)
     if not abs(missing) < PART * abs(drive.target_velocity) + LEAST:
         return
     most = min(10.0 * abs(drive.target_velocity) + 5.0, drive.max_force / constraint.soft_damping)
