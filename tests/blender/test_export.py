@@ -889,7 +889,8 @@ def test_filtered_pairs_of_static_objects_are_between_colliders(tmp_path):
         pairs = scenes.assign(obj.usdphys.filtered_pairs, is_applied=True)
         for other in others:
             pairs.filtered_pairs.add().object = other
-    stage, _ = export(tmp_path / "pairs.usda")
+    stage, result = export(tmp_path / "pairs.usda")
+    assert "FilteredPairUnread" not in {issue.code for issue in result.issues}
     holders = [prim for prim in stage.Traverse() if prim.HasAPI(UsdPhysics.FilteredPairsAPI)]
     found = {str(prim.GetPath()): sorted(targets(prim, "physics:filteredPairs")) for prim in holders}
     assert found == {

@@ -125,8 +125,11 @@ def self_pair(facts: Facts) -> Iterator[Finding]:
 
 @rule("FilteredPairUnread")
 def unread_pair(facts: Facts) -> Iterator[Finding]:
-    """UsdPhysics has pairs of bodies, colliders and articulations; the preview takes all colliders below a prim."""
-    for prim, value in facts.all(usd_physics.FilteredPairsAPI):
+    """UsdPhysics has pairs of bodies, colliders and articulations; the preview takes all colliders below a prim.
+
+    Of a stage only: an export puts the colliders of what stands still in the place of its object.
+    """
+    for prim, value in facts.all(usd_physics.FilteredPairsAPI) if facts.model.other_paths is not None else ():
         for path in dict.fromkeys((prim.path, *(value.filtered_pairs or ()))):
             found = facts.model.prims.get(path)
             if facts.exists(path) and (found is None or not any(found.get(kind) for kind in _FILTERED)):
