@@ -142,7 +142,7 @@ def test_physics_in_a_collection_whose_eye_is_closed_is_there_and_reported():
         result = scenes.read()
         assert sorted(result.model.bodies) == ["/root/Shown", "/root/Unseen"]
         assert [(issue.code, issue.severity, issue.label) for issue in result.issues] == [
-            ("NotShown", "warning", "Unseen")
+            ("NotShown", "info", "Unseen")
         ]  # fmt: skip
         layer_collection.hide_viewport = False
     assert not scenes.read().issues

@@ -236,7 +236,7 @@ class SceneReader:
             obj = placement.obj
             if placement.instance is None and props.is_physical(obj) and not obj.visible_get(view_layer=layer):
                 self.context.issue(
-                    "NotShown", "warning", "", obj.name,
+                    "NotShown", "info", "", obj.name,
                     f"'{obj.name}' is in a collection that is hidden by its eye: it is simulated and exported all the "
                     "same.",
                     "Show the collection, or exclude it from the view layer.",
