@@ -1260,6 +1260,23 @@ def test_what_stands_still_keeps_its_filtered_pairs_in_a_body_of_its_own(tmp_pat
     assert {filtered.name, model.prims[other].name} == {"Box", "Shelf"}
 
 
+@pytest.mark.parametrize("parts", [1, 2])
+def test_a_filtered_pair_of_one_collider_of_several_is_said_to_hold_for_all(tmp_path: Path, parts: int) -> None:
+    cube = 'def Cube "C{}" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {{\n double size = 0.4\n}}'
+    apis = 'prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsFilteredPairsAPI"]'
+    text = "\n".join((
+        "#usda 1.0", '(defaultPrim = "World"\nmetersPerUnit = 1\nupAxis = "Z")', 'def Xform "World" {',
+        f'def Xform "Box" ({apis}) {{', *map(cube.format, range(parts)), "}",
+        f'def Xform "Lid" ({apis}) {{', "rel physics:filteredPairs = </World/Box/C0>", cube.format(0), "}", "}",
+    ))  # fmt: skip
+    (tmp_path / "box.usda").write_text(text)
+    stage = usd_read.open_stage(tmp_path / "box.usda")
+    issues, _ = mjcf_file.write_file(stage, usd_read.read_stage(stage), tmp_path / "box.xml")
+    assert re.findall(r'<exclude body1="(\w+)" body2="(\w+)"', (tmp_path / "box.xml").read_text()) == [("Box", "Lid")]
+    said = [issue for issue in issues if "excludes whole bodies" in issue.message]
+    assert len(said) == (parts > 1) and all("/World/Box/C0" in issue.message for issue in said)
+
+
 def test_what_an_exclusion_keeps_apart_filters_pairs_where_usd_physics_has_them(tmp_path: Path) -> None:
     """The base of an arm is no body: its pairs were those of an Xform, which other simulators ignore, so that the arm
     was pushed out of its base there."""

@@ -957,6 +957,12 @@ class _Writer:
         for prim in self.model.prims.values():
             own = prim.get(usd_physics.FilteredPairsAPI)
             for other in (own.filtered_pairs or ()) if own is not None else ():
+                part = next(filter(self.is_one_of_several, (prim.path, other)), None)
+                if part is not None:
+                    self.issue(
+                        prim, f"MuJoCo excludes whole bodies: what {prim.display} does not collide with passes through "
+                        f"all colliders of the body of {part}.", "Put it into a body of its own, on a fixed joint.",
+                    )  # fmt: skip
                 for one, two in product(self.filtered_at(prim.path), self.filtered_at(other)):
                     if one != two and (one in self.bodies or two in self.bodies):
                         names = [self.names[end] if end in self.bodies else self.own_body_of(end) for end in (one, two)]
@@ -966,6 +972,13 @@ class _Writer:
                 one, other = sorted((self.names[joint.parent.body], self.names[joint.child.body]))
                 pairs[one, other] = None
         return [f'    <exclude body1="{escape(one)}" body2="{escape(other)}"/>' for one, other in pairs]
+
+    def is_one_of_several(self, path: str) -> bool:
+        """True for a collider of a body that moves and has others."""
+        body = self.model.body_of(path)
+        return body is not None and body.path != path and body.path in self.bodies and (
+            len(self.colliders.get(body.path, ())) > 1 and path in self.model.colliders
+        )  # fmt: skip
 
     def filtered_at(self, path: str) -> list[str]:
         """The bodies, and the colliders of what stands still, that a filtered pair means by a prim: those at it, or
