@@ -235,11 +235,14 @@ def test_the_soft_cone_of_a_ball_joint_is_named(apis, values) -> None:
 
 
 def test_joints_slower_than_they_may_be_cost_a_step_little(count_calls) -> None:
-    """A body turns at 90°/s about Z on a generic joint; at 1°/s it is held back, and its speed has to be measured."""
+    """A body turns at 90°/s about Z on a generic joint; at 1°/s it is held back, and its speed has to be measured.
+
+    What is slower costs less than half of that, beyond the step of a joint without a largest speed.
+    """
     turning = ball("vector3f physics:angularVelocity = (0, 0, 90)", BODY)
     calls, speeds = [], []
-    for most in (400, 1):
-        axes = [f"rot{axis}" for axis in "XYZ"]
+    for most in (None, 400, 1):
+        axes = [f"rot{axis}" for axis in "XYZ"] if most else []
         apis = ", ".join(f'"PhysicsLimitAPI:trans{axis}"' for axis in "XYZ")
         bounds = "float limit:trans{0}:physics:low = 1\nfloat limit:trans{0}:physics:high = -1\n"
         locks = "".join(bounds.format(axis) for axis in "XYZ")
@@ -249,8 +252,9 @@ def test_joints_slower_than_they_may_be_cost_a_step_little(count_calls) -> None:
         run(world, 0.1)
         speeds.append(math.degrees(abs(float(world.velocities()[1][0, 2]))))
         calls.append(count_calls(world.step))
-    assert speeds == [pytest.approx(90.0, rel=0.01), pytest.approx(1.0, rel=0.05)]
-    assert calls[0] < 0.7 * calls[1]
+    assert speeds == [*[pytest.approx(90.0, rel=0.01)] * 2, pytest.approx(1.0, rel=0.05)]
+    plain, slow, held_back = calls
+    assert slow - plain < 0.5 * (held_back - plain)
 
 
 def test_what_is_not_simulated_is_named() -> None:
