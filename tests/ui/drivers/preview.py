@@ -102,6 +102,9 @@ def steps():
     bpy.context.scene.frame_set(30)
     yield 0.5
     assert bpy.data.objects["Falling"].location.z < 0
+    selection = sys.modules[f"{kit.MODULE}.usdphys_addon.viewport.selection"]
+    yield from kit.until(lambda: selection.baked_in(bpy.context.scene), "the panel says that the scene is baked")
+    yield 0.5
     kit.shot("7-baked")
     with kit.in_view():
         bpy.ops.usdphys.preview_clear_bake()
