@@ -46,10 +46,9 @@ class USDPHYS_PT_source_changes(Sidebar, bpy.types.Panel):
         is_outdated = source_report.is_outdated(scene.name)
         if is_outdated:
             draw_text(layout, "Changed since the last comparison", "INFO")
-        if not report.changes and is_outdated:
-            return
         if not report.changes:
-            layout.label(text="Nothing differs from the source", icon="CHECKMARK")
+            if not is_outdated:
+                layout.label(text="Nothing differs from the source", icon="CHECKMARK")
             return
         column = layout.column(align=True)
         for change in report.changes[:MAX_ROWS]:

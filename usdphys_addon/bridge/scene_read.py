@@ -362,6 +362,4 @@ def geometry_path(placement: Placement) -> str:
 
 def _has_closed_eye(collection: LayerCollection) -> bool:
     """True if the eye of a collection of a view layer, or of one below it, is closed."""
-    return any(
-        not one.exclude and (one.hide_viewport or _has_closed_eye(one)) for one in collection.children
-    )  # fmt: skip
+    return any(not one.exclude and (one.hide_viewport or _has_closed_eye(one)) for one in collection.children)

@@ -957,16 +957,19 @@ class _Writer:
         for prim in self.model.prims.values():
             own = prim.get(usd_physics.FilteredPairsAPI)
             for other in (own.filtered_pairs or ()) if own is not None else ():
+                told = [
+                    (one, two) for one, two in product(self.filtered_at(prim.path), self.filtered_at(other))
+                    if one != two and (one in self.bodies or two in self.bodies)
+                ]  # fmt: skip
+                for ends in told:
+                    one, two = sorted(self.names[end] if end in self.bodies else self.own_body_of(end) for end in ends)
+                    pairs[one, two] = None
                 part = next(filter(self.is_one_of_several, (prim.path, other)), None)
-                if part is not None:
+                if told and part is not None:
                     self.issue(
                         prim, f"MuJoCo excludes whole bodies: what {prim.display} does not collide with passes through "
                         f"all colliders of the body of {part}.", "Put it into a body of its own, on a fixed joint.",
                     )  # fmt: skip
-                for one, two in product(self.filtered_at(prim.path), self.filtered_at(other)):
-                    if one != two and (one in self.bodies or two in self.bodies):
-                        names = [self.names[end] if end in self.bodies else self.own_body_of(end) for end in (one, two)]
-                        pairs[min(names), max(names)] = None
         for joint in [*self.loops, *(body.joint for body in self.bodies.values() if body.joint is not None)]:
             if not joint.schema.resolved("collision_enabled") and joint.parent.body and joint.child.body:
                 one, other = sorted((self.names[joint.parent.body], self.names[joint.child.body]))

@@ -244,9 +244,8 @@ class LiveValues:
     """The animated values of a model, handed to the world that was built of it.
 
     Numbers hold at the end of a step of time, as the places of animated bodies do, and positions that are targets of
-    drives go there evenly within the step; those that act over the step, such
-    as speeds and accelerations, are those of its middle. A switch holds from the moment on at which it was set, which
-    is the start of the next step.
+    drives go there evenly within the step. Those that act over the step, such as speeds and accelerations, are those of
+    its middle. A switch holds from the moment on at which it was set, which is the start of the next step.
     """
 
     def __init__(self, world: World, model: PhysicsModel, blend: int = 0, moment: float = 0.0) -> None:

@@ -39,8 +39,9 @@ def jams(
     physics.detect_collisions()
     # It forgets which bodies are new, too: those that nothing changes later would be in none of the solver's islands.
     for handle in physics.rigid_bodies.handles():
-        if not physics.rigid_bodies[handle].is_fixed:
-            physics.rigid_bodies[handle].wake_up(True)
+        body = physics.rigid_bodies[handle]
+        if not body.is_fixed:
+            body.wake_up(True)
     for pair in physics.narrow_phase.contact_pairs():
         first, second = (physics.colliders[handle].parent for handle in (pair.collider1, pair.collider2))
         if (first not in trees and second not in trees) or not pair.has_any_active_contact:

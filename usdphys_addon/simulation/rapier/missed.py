@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Small boxes that lie on each other beside their middles: the solver misses corners of their contact.
 
-Where two faces overlap, a corner of the overlap is a corner of one of them, or the crossing of two edges. The solver
-takes two edges for parallel whose cross product is less than the root of the precision of its numbers, in metres: for
-edges of 1 and 3 cm any that cross. Then it knows two corners of four, and the upper box tilts.
+Where two faces overlap, a corner of the overlap is a corner of one of them, or the crossing of two edges. The contacts
+that are missing are those of edges whose cross product is less than the root of the precision of the solver's numbers,
+in metres, as if it took them for parallel: for edges of 1 and 3 cm any that cross. Then it knows two corners of four,
+and the upper box tilts.
 """
 
 from __future__ import annotations
@@ -19,8 +20,6 @@ from .constraints import matrix_of
 LEAST_CROSS = float(np.sqrt(np.finfo(np.float32).eps))
 #: Cosine of the angle between the normals of two faces that lie on each other.
 FLAT = 1.0 - 2e-6
-
-
 #: Part of its width by which a face lies on the other one, at least.
 OVER = 0.02
 
