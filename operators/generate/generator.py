@@ -11,8 +11,15 @@ import bpy
 from ...usdphys_addon.bridge.language import tr
 from ...usdphys_addon.bridge.typed_props import IntProperty, StringProperty
 from ...usdphys_addon.core.words import named, phrase
-from ..needs import AT_REST, OBJECT_MODE, ONE_OBJECT, SCENE, are_met, poll, selected
+from ..needs import AT_REST, OBJECT_MODE, ONE_OBJECT, SCENE, Need, are_met, poll, selected
 from ..outcome import check_numbers, draw_rows, finish
+
+
+#: By what the selection belongs to, an operator says itself: to find that out takes too long for each redraw.
+_MADE: Need = (
+    lambda context: len(context.scene.usdphys.constructions) > 0,
+    "Nothing that Make has made is selected; select a part of it, such as a plank of a bridge.",
+)
 
 
 class Remade:
@@ -121,7 +128,7 @@ class USDPHYS_OT_remove_generated(bpy.types.Operator):
     bl_label = "Remove Generated"
     bl_options: Any = {"REGISTER", "UNDO"}
     icon = "TRASH"
-    poll = poll(SCENE, OBJECT_MODE, AT_REST, ONE_OBJECT)
+    poll = poll(SCENE, OBJECT_MODE, AT_REST, ONE_OBJECT, _MADE)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.generators import records
@@ -140,7 +147,7 @@ class USDPHYS_OT_edit_generated(bpy.types.Operator):
     bl_label = "Edit Generated"
     bl_options: Any = {"INTERNAL"}
     icon = "SETTINGS"
-    poll = poll(SCENE, OBJECT_MODE, AT_REST, ONE_OBJECT)
+    poll = poll(SCENE, OBJECT_MODE, AT_REST, ONE_OBJECT, _MADE)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         return self.call(context, "INVOKE_DEFAULT")
