@@ -14,7 +14,6 @@ from ...usdphys_addon.core.words import named, phrase
 from ..needs import AT_REST, OBJECT_MODE, ONE_OBJECT, SCENE, Need, are_met, poll, selected
 from ..outcome import check_numbers, draw_rows, finish
 
-
 #: By what the selection belongs to, an operator says itself: to find that out takes too long for each redraw.
 _MADE: Need = (
     lambda context: len(context.scene.usdphys.constructions) > 0,
@@ -30,8 +29,6 @@ class Remade:
     properties: Any
     bl_idname: str
     bl_label: str
-    #: New meshes are pieces of the user's own, which *Remove* leaves.
-    keeps_meshes = False
 
     #: Number of the construction that is made again; -1 for a new one.
     edited = IntProperty(default=-1, options={"HIDDEN", "SKIP_SAVE"})
@@ -59,8 +56,7 @@ class Remade:
 
         def noted() -> tuple[str, list[str]]:
             with records.recorded(
-                context, self.bl_label, keeps_meshes=self.keeps_meshes,
-                settings=lambda: records.Settings(type(self).bl_idname, values_of(self)),
+                context, self.bl_label, settings=lambda: records.Settings(type(self).bl_idname, values_of(self)),
             ):  # fmt: skip
                 return self.make_new(context)
 
