@@ -59,6 +59,7 @@ from .quality import (
     led_steps,
     precessing_steps,
     rolling_steps,
+    slows_drives,
     turning_steps,
 )
 from .reduced import bend, follow, undamp
@@ -157,6 +158,8 @@ class SolverSpace(Engine):
         #: Of bodies and static colliders that have changed since the build, by path.
         self._collider_handles: dict[str, Any] | None = None
         self.targets: dict[str, tuple[Matrix, Matrix]] = {}
+        #: Where kinematic bodies will be a time step after their targets, where that is known.
+        self._expected: dict[str, tuple[Matrix, Matrix]] = {}
         #: Drives whose targets change in the next time step, by joint and degree of freedom; and from where.
         self._led_drives: dict[tuple[str, str], tuple[float, Drive]] = {}
         self._leading = Leading()
@@ -349,6 +352,7 @@ class SolverSpace(Engine):
                 if space.physics.rigid_bodies[space.handles[path]].is_sleeping:
                     self._asleep.add(path)
             self.targets.update(space.targets)
+            self._expected.update(space._expected)
             self._led_drives.update(space._led_drives)
             self._leading.take(space._leading)
             self.loads.asked |= space.loads.asked
@@ -506,8 +510,15 @@ class SolverSpace(Engine):
         for group, steps in zip(groups, wanted, strict=True):
             # Articulations come to rest later with it: of 6 falls of a ragdoll 3 did within 5 s, and all without it.
             seen = 0.0 if is_brittle or not reduced.isdisjoint(group.bodies) else tuning.SEEN
-            held = (sum(kind[path] for path in group.bodies) for kind in (springs, apart, drives))
+            held = [sum(kind[path] for path in group.bodies) for kind in (springs, apart, drives)]
             sweeps = joint_sweeps(group, max(steps, small_steps), *held)
+            if slows_drives(group, sweeps, held[2]):
+                prim = self.bodies[group.lightest].prim
+                self.notices.add(
+                    "MassRatio", prim,
+                    f"{prim.display} has {masses[group.lightest]:.3g} kg, and the heaviest body in its loop of joints "
+                    f"has {group.spread:.2g} times that: drives in the loop go too slowly.",
+                )  # fmt: skip
             for path in group.bodies:
                 body = bodies[self.handles[path]]
                 body.additional_pgs_iterations = sweeps
@@ -754,7 +765,9 @@ class SolverSpace(Engine):
             self._steps = steps
             self._free_springs()
         ways = {
-            path: self._leading.way(path, self._frame, self.time_step, starts[path], goal)
+            path: self._leading.way(
+                path, self._frame, self.time_step, starts[path], goal, self._expected.get(path)
+            )
             for path, goal in self.targets.items()
         }  # fmt: skip
         for number in range(steps):
@@ -793,6 +806,7 @@ class SolverSpace(Engine):
         if self.targets or self.grabs or lost:
             self._watch.forget()
         self.targets.clear()
+        self._expected.clear()
         self._led_drives.clear()
         return lost
 
@@ -1178,6 +1192,9 @@ class SolverSpace(Engine):
     def set_kinematic_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
         self.targets[path] = position, rotation
 
+    def expect_kinematic_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
+        self._expected[path] = position, rotation
+
     def grab(self, number: int, path: str, point: Matrix) -> None:
         masses = {each: weight.mass for each, weight in self.weights.items()}
         mass = hand_mass(path, (item.facts for item in self.constraints), masses)
@@ -1306,6 +1323,7 @@ class SolverSpace(Engine):
             self.weights[path] = self._led.pop(path)
             body.body_type = rapier3d.RigidBodyType.DYNAMIC
             self.targets.pop(path, None)
+            self._expected.pop(path, None)
             linear, angular = (np.array(part, float) for part in velocity)
             arm = body.center_of_mass.to_tuple() - np.array(body.position.translation.to_tuple())
             body.linvel = tuple((linear + np.cross(angular, arm)).tolist())
@@ -1407,6 +1425,7 @@ class SolverSpace(Engine):
         self._hook.attach(self.physics)
         self._upkeep = None
         self.targets.clear()
+        self._expected.clear()
         self._led_drives.clear()
         self._rescuer = Rescuer()
         self._matter = _matter([self.weights.get(path) for path in self.paths])
