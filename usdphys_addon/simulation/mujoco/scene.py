@@ -156,8 +156,9 @@ class MujocoScene(WithPreviewShapes):
                 self._lacks(facts.prim, "that the bond yields, or only holds pull and shear, which")
         outside = {facts.path for facts in joints if self._is_outside(facts, changing)}
         self.links = forest(
-            [facts for facts in joints if facts.enabled and facts.path not in outside], self.setup.bodies, roots
-        )
+            [facts for facts in joints if facts.enabled and facts.path not in outside], self.setup.bodies, roots,
+            closures.rank,
+        )  # fmt: skip
         links = {link.child: link for link in self.links}
         for path, body in self.setup.bodies.items():
             if not body.is_kinematic:
@@ -370,8 +371,8 @@ class MujocoScene(WithPreviewShapes):
                 self._lacks(facts.prim, "the loop that this joint closes, a joint of its kind,")
                 del self.closures[facts.path]
             return not facts.enabled
-        if facts.enabled and (facts.drives or any(freedom.is_limited for freedom in facts.freedoms)):
-            self._lacks(facts.prim, "limits and drives, because it closes a loop,")
+        if facts.enabled and not closures.is_bare(facts):
+            self._lacks(facts.prim, "limits, drives, friction, damping and armature, because it closes a loop,")
         found.add_equalities(self._spec, nodes, self.h)
         return True
 
