@@ -162,12 +162,13 @@ class _Judge:
             causes = tuple(cause for check in pushed for cause in check.causes)
             return Check(SECTION, name, "doubtful", message, found.path, causes, pushed[0].fix, found.data)
         # What gives energy, such as a bounce of more than one, another engine may have a limit for.
-        causes = self._causes(name, test, part, found) if name == "energy" else ()
+        is_cause_first = name in ("energy", "rest")
+        causes = self._causes(name, test, part, found) if is_cause_first else ()
         if not causes and not found.data.get("at_start") and (engine := self._keeping(test, part)):
             message = found.message + " " + f"So it is in the preview alone, and not in {engine}."
             fix = f"Trust {engine} here: no fault of the asset shows there."
             return Check(SECTION, name, "differs", message, found.path, (), fix, found.data)
-        if name != "energy":
+        if not is_cause_first:
             causes = self._causes(name, test, part, found)
         if self.is_posed or name != "drives":
             return Check(SECTION, name, "fail", found.message, found.path, causes, _FIXES[name], found.data)
