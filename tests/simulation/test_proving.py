@@ -695,6 +695,25 @@ def test_a_leader_that_is_not_pushed_back_in_the_preview_is_the_reason_why_an_en
     assert "newton:mimicJoint" in {cause.attribute for cause in check.causes}
 
 
+@pytest.mark.parametrize("lost", ["numbers", "unstable"])
+def test_an_engine_that_gives_no_numbers_is_said_to_be_so_and_no_cause_is_searched(lost: str) -> None:
+    """MuJoCo stood still after a hand had become unstable, and a contact was said to be the reason."""
+    model = model_of(stage_of(DEMOS["pendulum"](METERS)))
+    experiment = runs.Experiment(model, 0.3, is_cheap=True)
+
+    def gone(_chosen: Any, _rate: int = 1) -> runs.Motion:
+        places = experiment.motion.positions.copy()
+        places[5:] = np.nan if lost == "numbers" else places[5]
+        unstable = {f"{W}/Bar": "its pose is not a number any more"} if lost == "unstable" else {}
+        return replace(experiment.motion, positions=places, unstable=unstable)
+
+    ((check, _, _),) = compared.engine_checks(model, experiment, {"mujoco": gone}, [], runs.Budget(60.0), 1.0)
+    assert (check.status, check.causes) == ("differs", ())
+    assert "MuJoCo gives no numbers for /World/Bar from then on." in check.message
+    assert "inf" not in check.message
+    assert check.fix == "Let it make smaller time steps."
+
+
 @pytest.mark.parametrize("rate", [1, 4, 16, 0])
 def test_what_smaller_time_steps_of_an_engine_heal_in_the_whole_asset_is_said_to_be_so(rate: int) -> None:
     """Joints of Havok gave way by 7 mm with 60 steps a second, and by nothing with 960."""

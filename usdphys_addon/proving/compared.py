@@ -174,8 +174,11 @@ def _back(motion: Motion, matrix: Matrix) -> Motion:
 
 def _sentence(found: Parting, model: PhysicsModel, motion: Motion, how: str) -> str:
     where = place_of(subject_of(model), motion, found)
+    display = model.prims[found.body].display if found.body in model.prims else found.body
+    if not np.isfinite(found.apart):
+        return f"{display} moves in another way {how}: from {found.time:.3f} s on, {where}."
     return (
-        f"{model.prims[found.body].display if found.body in model.prims else found.body} moves in another way {how}: "
+        f"{display} moves in another way {how}: "
         f"from {found.time:.3f} s on, {where}, by up to {found.apart:.3g} m where {found.allowed:.2g} m are allowed."
     )
 
@@ -812,6 +815,14 @@ def _reason_of(
 ) -> _Reason:  # fmt: skip
     """What is known at once, before what has to be searched. other: what the engine did."""
     model, first, name = experiment.model, found[0], ENGINES[key].name
+    if lost := _lost(other):
+        where = model.prims[lost].display if lost in model.prims else lost
+        words = f"{name} gives no numbers for {where} from then on."
+        rate = _healing_rate(run, first, experiment, has_time)
+        if rate:
+            steps = round(rate / STEP)
+            words += " " + f"With {steps} steps a second, {name} moves it as the preview does."
+        return _Reason((), words, plain.FINER_STEPS)
     if pushed := _pushed(model, first, starts):
         causes = tuple(cause for check in pushed for cause in check.causes)[:MOST_CAUSES]
         return _Reason(causes, f"{plain.PUSHED[pushed[0].name]}, which each engine does in its own way.")
@@ -839,9 +850,8 @@ def _reason_of(
         return _Reason(causes, told, "Say how stiff the limit is, or keep the joint away from it.")
     if rate := _healing_rate(run, first, experiment, has_time):
         steps = round(rate / STEP)
-        return _Reason(
-            (), f"With {steps} steps a second, {name} moves it as the preview does.", plain.FINER_STEPS
-        )  # fmt: skip
+        told = f"With {steps} steps a second, {name} moves it as the preview does."
+        return _Reason((), told, plain.FINER_STEPS)
     if has_time() and (jammed := _passing(model, first, experiment.motion)):
         one, still = (model.prims[path].display for path in jammed)
         return _Reason(plain.filter_causes(jammed), (
@@ -854,6 +864,13 @@ def _reason_of(
             causes, f"In the preview, {follows}", f"Trust {name} where a joint that others follow is pushed."
         )
     return _Reason(causes, "" if causes or has_time() else "There was no time to find the cause.")
+
+
+def _lost(motion: Motion) -> str:
+    """The first body that an engine gives no numbers for, or stopped because it would not; "" without one."""
+    rows = np.flatnonzero(~np.isfinite(motion.positions).all(axis=(0, 2)))
+    lost = [*motion.unstable, *(motion.paths[row] for row in rows.tolist())]
+    return next((path for path in lost if path in motion.paths), "")
 
 
 def _following(motion: Motion, causes: Sequence[Cause]) -> str:
