@@ -609,6 +609,27 @@ def test_what_the_preview_alone_does_is_no_fault_of_the_asset(
     assert ("Trust MuJoCo" in check.fix) == moves_elsewhere
 
 
+def test_energy_of_bodies_that_no_joint_can_move_apart_names_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tips of a closed gripper were inside each other, and were pushed with no cause named."""
+    told = f"{W}/Post and {W}/Bar touch at the start, and no joint can move them apart at once: they pass through."
+
+    def pushed(*args: Any, **kwargs: Any) -> runs.Motion:
+        motion = own(*args, **kwargs)
+        motion.velocities[30:, 0, :3] += 3.0
+        motion.notices.append(Issue("ContactJammed", "info", f"{W}/Post", "", told, ""))
+        return motion
+
+    own = runs.simulated
+    monkeypatch.setattr(runs, "simulated", pushed)
+    model = model_of(stage_of(DEMOS["pendulum"](METERS)))
+    model.add(Prim(f"{W}/Post", "Cube"))
+    checks = prove(Wish("a", model, sections=frozenset({"asset"}))).certificate.having(*FOUND)
+    (check,) = [one for one in checks if one.name == "energy"]
+    assert (check.status, check.fix) == ("doubtful", "Make the shapes smaller, or filter the pair.")
+    assert "touch at the start, and no joint can move them apart." in check.message
+    assert {cause.path for cause in check.causes} == {f"{W}/Post", f"{W}/Bar"}
+
+
 def weak_arm(*, held: bool = True, target: float = 0.0) -> str:
     """A bar on a hinge whose drive gives way to gravity."""
     file = File(METERS)

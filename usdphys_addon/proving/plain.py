@@ -161,6 +161,12 @@ class _Judge:
             message = found.message + " " + f"{PUSHED[pushed[0].name]}, and nobody has chosen that start."
             causes = tuple(cause for check in pushed for cause in check.causes)
             return Check(SECTION, name, "doubtful", message, found.path, causes, pushed[0].fix, found.data)
+        if name == "energy" and (jams := self._jams(part)):
+            one, still = (self.model.prims[path].display for path in jams[0])
+            message = found.message + " " + f"{one} and {still} touch at the start, and no joint can move them apart."
+            causes = tuple(dict.fromkeys(cause for ends in jams for cause in filter_causes(ends)))
+            fix = "Make the shapes smaller, or filter the pair."
+            return Check(SECTION, name, "doubtful", message, found.path, causes, fix, found.data)
         # What gives energy, such as a bounce of more than one, another engine may have a limit for.
         is_cause_first = name in ("energy", "rest")
         causes = self._causes(name, test, part, found) if is_cause_first else ()
@@ -175,6 +181,12 @@ class _Judge:
         # How much a drive has to bear, the pose decides.
         message = f"{found.message} {_ZERO}"
         return Check(SECTION, name, "doubtful", message, found.path, causes, _FIXES[name], found.data)
+
+    def _jams(self, part: Part) -> list[list[str]]:
+        """Pairs of a part that touch at the start where no joint can move them apart: engines push them."""
+        told = [notice.message for notice in self.motion.notices if notice.code == "ContactJammed"]
+        pairs = [named_prims(self.model, message) for message in told]
+        return [ends for ends in pairs if len(ends) == 2 and not set(ends).isdisjoint(part.bodies)]
 
     def _causes(self, name: str, test: _Test, part: Part, found: Found) -> tuple[Cause, ...]:
         near = _frame_causes(self.subject, found)
