@@ -863,7 +863,9 @@ def _reason_of(
         return _Reason(
             causes, f"In the preview, {follows}", f"Trust {name} where a joint that others follow is pushed."
         )
-    return _Reason(causes, "" if causes or has_time() else "There was no time to find the cause.")
+    if causes:
+        return _Reason(causes)
+    return _Reason((), "No attribute alone is the cause." if has_time() else "There was no time to find the cause.")
 
 
 def _lost(motion: Motion) -> str:
