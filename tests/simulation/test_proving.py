@@ -735,6 +735,26 @@ def test_an_engine_that_gives_no_numbers_is_said_to_be_so_and_no_cause_is_search
     assert check.fix == "Let it make smaller time steps."
 
 
+def test_each_engine_is_run_before_a_reason_is_searched_for_one() -> None:
+    """The search for what Havok does took all the time, and PhysX and Newton were left out."""
+    model = model_of(stage_of(DEMOS["pendulum"](METERS)))
+    experiment = runs.Experiment(model, 0.2, is_cheap=True)
+    asked: list[str] = []
+
+    def runner(name: str, far: float) -> Any:
+        def run(_chosen: Any, _rate: int = 1) -> runs.Motion:
+            asked.append(name)
+            places = experiment.motion.positions
+            return replace(experiment.motion, positions=places + np.linspace(0.0, far, len(places))[:, None, None])
+
+        return run
+
+    engines = {"havok": runner("havok", 1.0), "mujoco": runner("mujoco", 0.0)}
+    checks = [check for check, _, _ in compared.engine_checks(model, experiment, engines, [], runs.Budget(60.0), 1.0)]
+    assert asked[:3] == ["havok", "mujoco", "havok"]
+    assert [check.status for check in checks] == ["differs", "pass"]
+
+
 @pytest.mark.parametrize("rate", [1, 4, 16, 0])
 def test_what_smaller_time_steps_of_an_engine_heal_in_the_whole_asset_is_said_to_be_so(rate: int) -> None:
     """Joints of Havok gave way by 7 mm with 60 steps a second, and by nothing with 960."""

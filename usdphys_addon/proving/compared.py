@@ -769,12 +769,13 @@ def engine_checks(
     """
     if experiment.motion.problem:
         return
+    # What each does comes before the reasons, whose search takes the time that is left.
+    motions = {key: run(()) if budget.has(share) else None for key, run in others.items()}
     for key, run in others.items():
-        name = ENGINES[key].name
-        if not budget.has(share):
+        name, other = ENGINES[key].name, motions[key]
+        if other is None:
             yield Check("engines", key, "skipped", f"There was no time for {name}."), key, None
             continue
-        other = run(())
         if other.problem:
             yield Check("engines", key, "skipped", f"{name}: {other.problem}"), key, None
             continue
