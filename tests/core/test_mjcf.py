@@ -1377,3 +1377,20 @@ def test_what_an_equality_holds_together_collides_unless_an_exclude_says_otherwi
         paths.name_of(path): bool(prim.get(usd_physics.Joint).collision_enabled) for path, prim in model.joints.items()
     }
     assert (meets["rope"], meets["glue"]) == (not excluded, False)
+
+
+def test_a_model_that_is_looked_at_finds_its_meshes_again(tmp_path: Path) -> None:
+    """A round trip of a proof said that a mesh was not there, and wrote the model anew."""
+    (tmp_path / "own").mkdir()
+    corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    faces = [(1, 3, 2), (1, 2, 4), (1, 4, 3), (2, 3, 4)]
+    lines = [*(f"v {x} {y} {z}" for x, y, z in corners), *(f"f {a} {b} {c}" for a, b, c in faces)]
+    (tmp_path / "own" / "rock.obj").write_text("\n".join(lines))
+    source = tmp_path / "own" / "rock.xml"
+    source.write_text("""<mujoco><!-- kept --><asset><mesh name="rock" file="rock.obj"/></asset><worldbody>
+      <body name="rock"><freejoint/><geom type="mesh" mesh="rock"/></body></worldbody></mujoco>""")
+    with mjcf_stage.as_stage(source) as (file, _):
+        stage = usd_read.open_stage(str(file))
+        issues, _ = mjcf_file.write_file(stage, usd_read.read_stage(stage), tmp_path / "again.xml")
+    assert not [issue for issue in issues if "is not there" in issue.message]
+    assert "<!-- kept -->" in (tmp_path / "again.xml").read_text()
