@@ -12,7 +12,7 @@ import pytest
 from mjcf_models import ARM, RandomTree, turned
 from usdphys_ext.usdphys_addon import cli, formats
 from usdphys_ext.usdphys_addon.cli import file_checks
-from usdphys_ext.usdphys_addon.core import frames, mass, vendor_schemas
+from usdphys_ext.usdphys_addon.core import frames, mass, paths, vendor_schemas
 from usdphys_ext.usdphys_addon.core.air import Air
 from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel
@@ -426,6 +426,36 @@ def test_a_loop_a_rope_and_a_moving_anchor_are_written(tmp_path: Path) -> None:
     mujoco.mj_forward(model, data)
     # What closes the loop is closed at the start.
     assert np.abs(data.efc_pos[: data.ne]).max() < 1e-6
+
+
+@pytest.mark.parametrize("own", ["", "limit", "drive", "friction"])
+def test_what_a_hinge_that_closes_a_loop_loses_is_said(own: str) -> None:
+    """The limits of the last hinge of a linkage were left out without a word."""
+    from pxr import Gf, Sdf, UsdGeom, UsdPhysics
+
+    stage = usd_read.Usd.Stage.CreateInMemory()
+    for number in range(3):
+        cube = UsdGeom.Cube.Define(stage, f"/w/c{number}")
+        cube.AddTranslateOp().Set((3.0 * number, 0.0, 1.0))
+        UsdPhysics.RigidBodyAPI.Apply(cube.GetPrim())
+    for number in range(3):
+        joint = UsdPhysics.RevoluteJoint.Define(stage, f"/w/j{number}")
+        ends = (number, (number + 1) % 3)
+        for side, end in enumerate(ends):
+            getattr(joint, f"CreateBody{side}Rel")().SetTargets([f"/w/c{end}"])
+            getattr(joint, f"CreateLocalPos{side}Attr")(Gf.Vec3f(1.5 * sum(ends) - 3.0 * end, 0, 0))
+    last = stage.GetPrimAtPath("/w/j2")
+    if own == "limit":
+        UsdPhysics.RevoluteJoint(last).CreateUpperLimitAttr(45.0)
+    elif own == "drive":
+        UsdPhysics.DriveAPI.Apply(last, "angular").CreateDampingAttr(1.0)
+    elif own == "friction":
+        last.AddAppliedSchema("NewtonJointAPI")
+        last.CreateAttribute("newton:friction", Sdf.ValueTypeNames.Float).Set(1.0)
+    issues = write.text_of(usd_read.read_stage(stage), "loop").issues
+    said = [issue.message for issue in issues if "closes a loop by points" in issue.message]
+    assert len(said) == bool(own)
+    assert all("/w/j2 are left out" in message for message in said)
 
 
 def test_joints_that_mujoco_cannot_close_loops_by_are_named_once_and_not_counted(tmp_path: Path) -> None:
@@ -1302,3 +1332,65 @@ def test_what_an_exclusion_keeps_apart_filters_pairs_where_usd_physics_has_them(
     for path, other in pairs:
         for end in (model.prims[path], model.prims[other]):
             assert end.get(usd_physics.RigidBodyAPI) or end.get(usd_physics.CollisionAPI)
+
+
+@pytest.mark.parametrize(("flag", "sides"), [("", True), ('<flag filterparent="disable"/>', False)])
+def test_what_mujoco_lets_pass_without_an_exclude_filters_pairs(tmp_path: Path, flag: str, sides: bool) -> None:
+    """A finger tip that is fixed to the last link of its finger was pushed out of the link before that one."""
+    text = f"""<mujoco><option>{flag}</option><worldbody>
+      <body name="base"><geom size="0.1"/>
+        <body name="arm" pos="0 0 0.15"><joint axis="0 0 1"/><geom size="0.1"/>
+          <body name="plate" pos="0.1 0 0"><geom size="0.1"/></body>
+          <body name="bolt" pos="0.1 0 0.1"><geom size="0.1" contype="2" conaffinity="2"/></body>
+          <body name="hand" pos="0 0 0.15"><joint axis="1 0 0"/><geom size="0.1"/>
+            <body name="tip" pos="0 0 0.1"><geom size="0.1"/>
+              <body name="nail" pos="0 0 0.1"><geom size="0.1"/></body></body>
+            <body name="claw" pos="0 0 0.3"><joint axis="1 0 0"/><geom size="0.1"/></body></body></body></body>
+      </worldbody></mujoco>"""
+    model, _ = through_usd(tmp_path, text)
+    pairs = {
+        frozenset(paths.name_of(end) for end in (path, other))
+        for path, prim in model.having(usd_physics.FilteredPairsAPI).items()
+        for other in prim.get(usd_physics.FilteredPairsAPI).filtered_pairs
+    }  # fmt: skip
+    rigid = {("hand", "nail")}
+    across = {("arm", "tip"), ("arm", "nail"), ("plate", "hand"), ("plate", "tip"), ("plate", "nail"),
+              ("tip", "claw"), ("nail", "claw")}  # fmt: skip
+    assert pairs == {frozenset(pair) for pair in (rigid | across if sides else rigid)}
+
+
+@pytest.mark.parametrize("excluded", [True, False])
+def test_what_an_equality_holds_together_collides_unless_an_exclude_says_otherwise(
+    tmp_path: Path, excluded: bool
+) -> None:
+    exclude = '<contact><exclude body1="one" body2="two"/></contact>' if excluded else ""
+    text = f"""<mujoco><worldbody>
+      <body name="one"><freejoint/><geom size="0.1"/></body>
+      <body name="two" pos="0 0 0.3"><freejoint/><geom size="0.1"/></body>
+      <body name="three" pos="0 0 0.6"><joint/><geom size="0.1"/>
+        <body name="four" pos="0 0 0.3"><joint/><geom size="0.1"/></body></body>
+      </worldbody>{exclude}
+      <equality><connect name="rope" body1="one" body2="two" anchor="0 0 0.1"/>
+        <weld name="glue" body1="three" body2="four"/></equality></mujoco>"""
+    model, _ = through_usd(tmp_path, text)
+    meets = {
+        paths.name_of(path): bool(prim.get(usd_physics.Joint).collision_enabled) for path, prim in model.joints.items()
+    }
+    assert (meets["rope"], meets["glue"]) == (not excluded, False)
+
+
+def test_a_model_that_is_looked_at_finds_its_meshes_again(tmp_path: Path) -> None:
+    """A round trip of a proof said that a mesh was not there, and wrote the model anew."""
+    (tmp_path / "own").mkdir()
+    corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    faces = [(1, 3, 2), (1, 2, 4), (1, 4, 3), (2, 3, 4)]
+    lines = [*(f"v {x} {y} {z}" for x, y, z in corners), *(f"f {a} {b} {c}" for a, b, c in faces)]
+    (tmp_path / "own" / "rock.obj").write_text("\n".join(lines))
+    source = tmp_path / "own" / "rock.xml"
+    source.write_text("""<mujoco><!-- kept --><asset><mesh name="rock" file="rock.obj"/></asset><worldbody>
+      <body name="rock"><freejoint/><geom type="mesh" mesh="rock"/></body></worldbody></mujoco>""")
+    with mjcf_stage.as_stage(source) as (file, _):
+        stage = usd_read.open_stage(str(file))
+        issues, _ = mjcf_file.write_file(stage, usd_read.read_stage(stage), tmp_path / "again.xml")
+    assert not [issue for issue in issues if "is not there" in issue.message]
+    assert "<!-- kept -->" in (tmp_path / "again.xml").read_text()

@@ -6,9 +6,11 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.core import vendor_schemas
 from usdphys_ext.usdphys_addon.core.errors import MissingDependencyError
 from usdphys_ext.usdphys_addon.simulation.engine import PREVIEW, engine_row
 from usdphys_ext.usdphys_addon.simulation.world import World
@@ -291,6 +293,51 @@ def test_a_loop_of_hinges_stays_closed() -> None:
 
 
 @needs_mujoco
+@pytest.mark.parametrize("excluded", ["B", "D"])
+def test_the_joint_that_is_no_part_of_a_tree_closes_its_loop_and_not_one_that_would_lose_its_limits(
+    excluded: str,
+) -> None:
+    """A hinge of a leg of a robot closed the loop with a push rod, and lost its limits and its friction."""
+    file = File(METERS)
+    places = {"Left": (-1, 0, 1), "Top": (0, 0, 2), "Right": (1, 0, 1)}
+    bars = [file.body(name, place, size=(0.1, 0.1, 0.1), collides=False) for name, place in places.items()]
+    hinges = {
+        "A": ("", "Left", (-1, 0, 0), (0, 0, -1)), "B": ("Left", "Top", (0, 0, 1), (-1, 0, 0)),
+        "C": ("Top", "Right", (1, 0, 0), (0, 0, 1)), "D": ("Right", "", (0, 0, -1), (1, 0, 0)),
+    }  # fmt: skip
+    joints = [
+        file.joint(
+            name, "Revolute", *(f"{W}/{end}" if end else "" for end in ends), pos0=pos0, pos1=pos1, axis="Y",
+            **({"low": -0.3, "high": 0.3, "apis": ["NewtonJointAPI"], "lines": ["float newton:friction = 2.0"]}
+               if name == "C" else {}),
+            **({"lines": ["uniform bool physics:excludeFromArticulation = 1"]} if name == excluded else {}),
+        )
+        for name, (*ends, pos0, pos1) in hinges.items()
+    ]  # fmt: skip
+    world = world_of(file.add(*bars, *joints), engine="mujoco")
+    assert [name for name in "ABCD" if not world.is_reduced(f"{W}/{name}")] == [excluded]
+    assert not [message for message in said(world) if "because it closes a loop" in message]
+
+
+@needs_mujoco
+@pytest.mark.parametrize("drives", [{}, {"angular": {"stiffness": 1.0, "targetPosition": 0.3}}])
+def test_a_light_link_with_much_damping_is_stable_in_a_scene_that_is_meant_for_mujoco(drives: Any) -> None:
+    """The thumb of a hand got infinitely fast: the damping of a joint was that of an actuator, which is explicit."""
+    file = File(METERS)
+    file.add(file.body("Thumb", (0.02, 0, 1), mass=0.01, inertia=(1e-6, 1e-6, 1e-6), collides=False))
+    said: dict[str, Any] = {"apis": ["NewtonJointAPI"], "lines": ["float newton:damping = 0.00174533"]}
+    pin = {"pos0": (0, 0, 1), "pos1": (-0.02, 0, 0), "axis": "Y"}
+    file.add(file.joint("Hinge", "Revolute", "", f"{W}/Thumb", drives=drives, **pin, **said))
+    model = model_in(file)
+    for prim in model.scenes.values():
+        prim.add(vendor_schemas.find("MjcSceneAPI")(timestep=0.002))
+    world = run(World(model, engine="mujoco"), 0.5)
+    assert not world.unstable
+    # 0.1 N m s/rad, against 2e-3 N m of weight and the spring: some hundredths of a radian in half a second.
+    assert np.abs(world.velocities()[1]).max() < 4.0
+
+
+@needs_mujoco
 def test_what_lies_on_a_led_body_rides_along() -> None:
     file = File(METERS)
     world = world_of(file.add(
@@ -529,7 +576,7 @@ def test_what_it_is_not_told_is_named() -> None:
     places = {"Left": (-1, 0, 1), "Right": (1, 0, 1)}
     world = world_of(file.add(
         *(file.body(name, place, size=(0.1,) * 3, collides=False) for name, place in places.items()),
-        file.joint("A", "Fixed", "", f"{W}/Left", pos0=(-1, 0, 1)),
+        file.joint("A", "Prismatic", "", f"{W}/Left", pos0=(-1, 0, 1), axis="X"),
         file.joint("B", "Prismatic", "", f"{W}/Right", pos0=(1, 0, 1), axis="X"),
         file.joint("Loop", "Prismatic", f"{W}/Left", f"{W}/Right", pos0=(2, 0, 0), axis="X"),
     ), engine="mujoco")  # fmt: skip

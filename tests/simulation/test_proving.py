@@ -583,6 +583,178 @@ def test_engines_that_push_a_joint_back_into_its_limits_part_because_of_that() -
         assert ("are pushed back, which each engine does" in check.message) == bool(starts)
 
 
+@pytest.mark.parametrize("moves_elsewhere", [True, False])
+def test_what_the_preview_alone_does_is_no_fault_of_the_asset(
+    monkeypatch: pytest.MonkeyPatch, moves_elsewhere: bool
+) -> None:
+    """The fingers of a gripper came apart in the preview; in MuJoCo they did not move."""
+    pytest.importorskip("mujoco")
+
+    def torn(motion: runs.Motion) -> runs.Motion:
+        places = motion.positions.copy()
+        places[10:, 0, 0] += 0.3
+        return replace(motion, positions=places, memo={})
+
+    own = runs.simulated
+    monkeypatch.setattr(runs, "simulated", lambda *args, **kwargs: torn(own(*args, **kwargs)))
+    monkeypatch.setattr(
+        plain, "simulated",
+        lambda *args, **kwargs: torn(own(*args, **kwargs)) if not moves_elsewhere else own(*args, **kwargs),
+    )  # fmt: skip
+    found = proof_of(DEMOS["pendulum"](METERS), sections=frozenset({"asset"})).certificate.having(*FOUND)
+    (check,) = [one for one in found if one.name == "joints"]
+    assert "comes apart by 0.3 m" in check.message
+    assert check.status == ("differs" if moves_elsewhere else "fail")
+    assert ("So it is in the preview alone, and not in MuJoCo." in check.message) == moves_elsewhere
+    assert ("Trust MuJoCo" in check.fix) == moves_elsewhere
+
+
+def test_energy_of_bodies_that_no_joint_can_move_apart_names_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tips of a closed gripper were inside each other, and were pushed with no cause named."""
+    told = f"{W}/Post and {W}/Bar touch at the start, and no joint can move them apart at once: they pass through."
+
+    def pushed(*args: Any, **kwargs: Any) -> runs.Motion:
+        motion = own(*args, **kwargs)
+        motion.velocities[30:, 0, :3] += 3.0
+        motion.notices.append(Issue("ContactJammed", "info", f"{W}/Post", "", told, ""))
+        return motion
+
+    own = runs.simulated
+    monkeypatch.setattr(runs, "simulated", pushed)
+    model = model_of(stage_of(DEMOS["pendulum"](METERS)))
+    model.add(Prim(f"{W}/Post", "Cube"))
+    checks = prove(Wish("a", model, sections=frozenset({"asset"}))).certificate.having(*FOUND)
+    (check,) = [one for one in checks if one.name == "energy"]
+    assert (check.status, check.fix) == ("doubtful", "Make the shapes smaller, or filter the pair.")
+    assert "touch at the start, and no joint can move them apart." in check.message
+    assert {cause.path for cause in check.causes} == {f"{W}/Post", f"{W}/Bar"}
+
+
+def weak_arm(*, held: bool = True, target: float = 0.0) -> str:
+    """A bar on a hinge whose drive gives way to gravity."""
+    file = File(METERS)
+    base = "" if held else f"{W}/Foot"
+    if not held:
+        file.add(file.body("Foot", (0, 0, 0), mass=50.0, size=(0.4, 0.4, 0.2)))
+    file.add(file.body("Bar", (0.5, 0, 0.5), mass=1.0, size=(0.4, 0.05, 0.05)))
+    drive = {"stiffness": 20.0, "damping": 2.0, "targetPosition": target}
+    file.add(file.joint("Pin", "Revolute", base, f"{W}/Bar", pos0=(0, 0, 0.5), pos1=(-0.5, 0, 0), axis="Y", low=-0.5,
+                        high=0.5, drives={"angular": drive}))  # fmt: skip
+    return file.text()
+
+
+@pytest.mark.parametrize(("is_posed", "status"), [(True, "fail"), (False, "doubtful")])
+def test_how_much_a_drive_gives_way_in_a_pose_that_nobody_has_chosen_is_doubtful(is_posed: bool, status: str) -> None:
+    proof = proof_of(weak_arm(), sections=frozenset({"asset"}), is_posed=is_posed)
+    (check,) = [one for one in proof.certificate.checks if one.name == "drives"]
+    assert check.status == status
+    assert ("no pose to start in" in check.message) != is_posed
+
+
+def test_drives_of_a_robot_that_falls_from_a_pose_that_nobody_has_chosen_are_not_asked() -> None:
+    proof = proof_of(weak_arm(held=False), sections=frozenset({"asset"}), is_posed=False)
+    (check,) = [one for one in proof.certificate.checks if one.name == "drives"]
+    assert (check.status, check.path) == ("skipped", f"{W}/Foot")
+    assert "nothing holds it" in check.message
+
+
+def test_a_spring_that_presses_against_its_limit_is_told_of_the_limit_alone() -> None:
+    """One knuckle of a gripper is pressed by a spring that never reaches its target, and friction holds it."""
+    proof = proof_of(weak_arm(target=1.5), sections=frozenset({"asset"}))
+    assert {one.name: one.status for one in proof.certificate.having("fail", "doubtful")} == {"limits": "doubtful"}
+
+
+def test_what_fails_because_bodies_are_pushed_apart_at_a_start_that_nobody_has_chosen_names_that() -> None:
+    """Two arms of a robot are inside each other where all joints are at zero, and stay out of their poses."""
+    file = File(METERS)
+    for number, x in enumerate((0.5, 0.52, 0.54)):
+        file.add(file.body(f"Bar{number}", (x, 0, 0.5), mass=1.0, size=(0.4, 0.1, 0.1)))
+        file.add(file.joint(f"Pin{number}", "Revolute", "", f"{W}/Bar{number}", pos0=(x - 0.5, 0, 0.5),
+                            pos1=(-0.5, 0, 0), axis="Z",
+                            drives={"angular": {"stiffness": 1.0, "damping": 0.2}}))  # fmt: skip
+    proof = proof_of(file.text(), sections=frozenset({"asset"}), is_posed=False)
+    found = {one.name: one for one in proof.certificate.having(*FOUND)}
+    assert found.keys() == {"inside", "drives"}
+    assert {one.status for one in found.values()} == {"doubtful"}
+    assert "So does 1 other pair of bodies." in found["inside"].message
+    assert {cause.path for cause in found["inside"].causes} == {f"{W}/Bar{number}" for number in range(3)}
+    assert "are pushed apart, and nobody has chosen that start." in found["drives"].message
+    assert found["drives"].causes == found["inside"].causes
+
+
+@pytest.mark.parametrize("is_pushed", [True, False])
+def test_what_moves_otherwise_said_in_another_order_names_the_limits_that_push_it(is_pushed: bool) -> None:
+    """Legs that start far outside of their limits are thrown back, and the order of the joints decides how."""
+    model = model_of(stage_of(DEMOS["pendulum"](METERS)))
+    experiment = runs.Experiment(model, 0.5, is_cheap=True)
+    start = certificate.Check("asset", "limits", "doubtful", "", f"{W}/Pin", (opinions.Cause(f"{W}/Pin", "limit"),),
+                              "Correct the limit.", {"what": plain.STARTS})  # fmt: skip
+    aside = runs.simulated(model, 0.5)
+    aside.positions[20:] += 1.0
+    with patch.object(compared, "simulated", lambda *_: aside):
+        rewrite = compared.Rewrite("order", "in another order", model)
+        check = compared.rewrite_check(experiment, model, rewrite, [start] if is_pushed else [])
+    assert check.status == "differs"
+    assert [cause.attribute for cause in check.causes] == (["limit"] if is_pushed else [])
+    assert ("are pushed back, and rounding decides what comes first." in check.message) == is_pushed
+    assert ("the program is at fault" in check.fix) != is_pushed
+
+
+def test_a_leader_that_is_not_pushed_back_in_the_preview_is_the_reason_why_an_engine_moves_it_otherwise() -> None:
+    """Of two coupled joints with different loads, each engine but the preview moves the leader by both."""
+    pytest.importorskip("mujoco")
+    file = File(METERS)
+    for number, name in enumerate(("Leader", "Follower")):
+        file.add(file.body(name, (0.5, 2.0 * number, 0), mass=1.0 + 4.0 * number, collides=False))
+        lines = [f"rel newton:mimicJoint = <{W}/Leader_joint>", "float newton:mimicCoef1 = -1"] if number else []
+        file.add(file.joint(f"{name}_joint", "Revolute", "", f"{W}/{name}", pos0=(0, 2.0 * number, 0),
+                            pos1=(-0.5, 0, 0), axis="Y", apis=["NewtonMimicAPI"] * number, lines=lines))  # fmt: skip
+    proof = proof_of(file.text(), sections=frozenset({"engines"}), seconds=0.3)
+    (check,) = [one for one in proof.certificate.checks if one.name == "mujoco"]
+    assert (check.status, check.fix) == ("differs", "Trust MuJoCo where a joint that others follow is pushed.")
+    assert "In the preview, /World/Follower_joint follows /World/Leader_joint, but no force acts back" in check.message
+    assert "newton:mimicJoint" in {cause.attribute for cause in check.causes}
+
+
+@pytest.mark.parametrize("lost", ["numbers", "unstable"])
+def test_an_engine_that_gives_no_numbers_is_said_to_be_so_and_no_cause_is_searched(lost: str) -> None:
+    """MuJoCo stood still after a hand had become unstable, and a contact was said to be the reason."""
+    model = model_of(stage_of(DEMOS["pendulum"](METERS)))
+    experiment = runs.Experiment(model, 0.3, is_cheap=True)
+
+    def gone(_chosen: Any, _rate: int = 1) -> runs.Motion:
+        places = experiment.motion.positions.copy()
+        places[5:] = np.nan if lost == "numbers" else places[5]
+        unstable = {f"{W}/Bar": "its pose is not a number any more"} if lost == "unstable" else {}
+        return replace(experiment.motion, positions=places, unstable=unstable)
+
+    ((check, _, _),) = compared.engine_checks(model, experiment, {"mujoco": gone}, [], runs.Budget(60.0), 1.0)
+    assert (check.status, check.causes) == ("differs", ())
+    assert "MuJoCo gives no numbers for /World/Bar from then on." in check.message
+    assert "inf" not in check.message
+    assert check.fix == "Let it make smaller time steps."
+
+
+def test_each_engine_is_run_before_a_reason_is_searched_for_one() -> None:
+    """The search for what Havok does took all the time, and PhysX and Newton were left out."""
+    model = model_of(stage_of(DEMOS["pendulum"](METERS)))
+    experiment = runs.Experiment(model, 0.2, is_cheap=True)
+    asked: list[str] = []
+
+    def runner(name: str, far: float) -> Any:
+        def run(_chosen: Any, _rate: int = 1) -> runs.Motion:
+            asked.append(name)
+            places = experiment.motion.positions
+            return replace(experiment.motion, positions=places + np.linspace(0.0, far, len(places))[:, None, None])
+
+        return run
+
+    engines = {"havok": runner("havok", 1.0), "mujoco": runner("mujoco", 0.0)}
+    checks = [check for check, _, _ in compared.engine_checks(model, experiment, engines, [], runs.Budget(60.0), 1.0)]
+    assert asked[:3] == ["havok", "mujoco", "havok"]
+    assert [check.status for check in checks] == ["differs", "pass"]
+
+
 @pytest.mark.parametrize("rate", [1, 4, 16, 0])
 def test_what_smaller_time_steps_of_an_engine_heal_in_the_whole_asset_is_said_to_be_so(rate: int) -> None:
     """Joints of Havok gave way by 7 mm with 60 steps a second, and by nothing with 960."""

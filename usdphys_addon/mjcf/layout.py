@@ -7,6 +7,7 @@ Where UsdPhysics and the schemas of Newton have a word, that is used; what MuJoC
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -25,6 +26,7 @@ from ..core.validate import Issue
 from ..core.value_types import value_type
 from ..urdf import meshes as mesh_files
 from . import height_fields, joints, matter, poses, values
+from .relatives import Relatives, meet
 from .values import SOFT_ATTRIBUTES, Body, Equality, Floats, Geom, Inertial, Model
 
 #: Groups of geoms that MuJoCo does not show unless it is asked to.
@@ -137,6 +139,7 @@ class _Planner:
         self.worlds = worlds_of(source)
         self.weights = matter.inertials(source, self.mesh)
         self.moves = self._moving()
+        self.relatives = Relatives(source)
         #: Path of the prim of each body, and of the body that carries it; empty for what stands still.
         self.places = self.layout.places
         self.carriers: list[str] = []
@@ -511,6 +514,9 @@ class _Planner:
         cls = usd_physics.SphericalJoint if given.kind == "connect" else usd_physics.FixedJoint
         schema = joints.between(cls, ends, start, place)
         schema.exclude_from_articulation = True
+        is_excluded = any({self.at(name) for name in names} == {one, other} for names in self.source.excludes)
+        if not is_excluded and not self.relatives.pass_each_other(one, other):
+            schema.collision_enabled = True  # an equality of MuJoCo says nothing of contacts
         if not given.is_active:
             schema.joint_enabled = False
         self.soften(self.joint_prim(given.name, schema), given)
@@ -539,9 +545,10 @@ class _Planner:
         self.soften(self.model.prims[follower[0]], given)
 
     def exclude(self) -> None:
+        """Filtered pairs: those of the file, and those that MuJoCo leaves out without a word."""
         pairs: dict[str, list[str]] = {}
-        for one, other in self.source.excludes:
-            first, second = self.at(one), self.at(other)
+        named = [(self.at(one), self.at(other)) for one, other in self.source.excludes]
+        for first, second in [*named, *self.related()]:
             if first is None or second is None:
                 continue
             ends = [self.places[first], self.places[second]]
@@ -551,6 +558,28 @@ class _Planner:
                 pairs.setdefault(path, []).extend(self.filterable(second))
         for path, others in pairs.items():
             self.model.prims[path].add(usd_physics.FilteredPairsAPI(filtered_pairs=tuple(dict.fromkeys(others))))
+
+    def related(self) -> Iterator[tuple[int, int]]:
+        """Pairs of bodies that MuJoCo lets pass because of where they are in the tree. Not those that a joint of USD
+        connects, which says it."""
+        carriers = dict(zip(self.places, self.carriers, strict=True))
+        owners = {path: index for index, path in enumerate(self.places) if index and carriers[path] == path}
+        kinds: dict[int, set[tuple[int, int]]] = {}
+        for kind, geoms in self.groups.items():
+            for carrier in (carriers[paths.parent_of(geom)] for geom in geoms):
+                if carrier:
+                    kinds.setdefault(owners[carrier], set()).add(kind)
+        jointed = {frozenset(ends) for ends in self.ends_of_joints()}
+        for first, second in self.relatives.pairs(kinds):
+            if frozenset((self.places[first], self.places[second])) not in jointed:
+                yield first, second
+
+    def ends_of_joints(self) -> Iterator[tuple[str, ...]]:
+        """The bodies of each joint whose two sides do not collide."""
+        for prim in self.model.joints.values():
+            joint: Any = prim.get(usd_physics.Joint)
+            if not joint.collision_enabled and joint.joint_enabled is not False:
+                yield (*(joint.body0 or ()), *(joint.body1 or ()))
 
     def filterable(self, index: int) -> list[str]:
         """The prims of a link that may filter pairs: the body, or what collides of a link that is none. UsdPhysics has
@@ -567,9 +596,6 @@ class _Planner:
             self.issue("MjcfUnread", f"The geoms have {len(kinds)} kinds of contype and conaffinity, more than "
                        f"{_MOST_KINDS}, which are not read: all collide.", "Use fewer kinds.")  # fmt: skip
             return
-
-        def meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
-            return bool(one[0] & other[1] or other[0] & one[1])
 
         if all(meet(one, other) for one in kinds for other in kinds):
             return

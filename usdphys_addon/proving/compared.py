@@ -120,8 +120,11 @@ def _nested(model: PhysicsModel) -> Rewrite | None:
     return Rewrite("hierarchy", "with bodies below bodies", model.copied().renamed(names), names=names)
 
 
-def rewrite_check(experiment: Experiment, subject_model: PhysicsModel, rewrite: Rewrite) -> Check:
-    """Whether a model that is said differently moves alike."""
+def rewrite_check(
+    experiment: Experiment, subject_model: PhysicsModel, rewrite: Rewrite, starts: Sequence[Check] = ()
+) -> Check:
+    """Whether a model that is said differently moves alike. starts: checks that say what is pushed in the first
+    moment."""
     if experiment.motion.problem:
         return Check("rewrites", rewrite.name, "skipped", f"It cannot be simulated: {experiment.motion.problem}")
     other = _back(simulated(rewrite.model, experiment.seconds), rewrite.matrix)
@@ -137,13 +140,17 @@ def rewrite_check(experiment: Experiment, subject_model: PhysicsModel, rewrite: 
         found = experiment.parting(other, SLACK_REWRITE, rewrite.names, more=more)
     if not found:
         return Check("rewrites", rewrite.name, "pass", f"It moves alike, said {rewrite.words}{experiment.chaos}.")
-    plain = _same_paths(rewrite)
+    same = _same_paths(rewrite)
     causes = [
-        opinions.cause_between(subject_model, plain, opinion)
-        for opinion in opinions.differences(subject_model, plain)[:MOST_CAUSES]
+        opinions.cause_between(subject_model, same, opinion)
+        for opinion in opinions.differences(subject_model, same)[:MOST_CAUSES]
     ]
     message = _sentence(found[0], subject_model, experiment.motion, f"said {rewrite.words}")
-    fix = "The asset says the same both times: its motion depends on rounding, or the program is at fault."
+    if not causes and (pushed := _pushed_part(subject_model, found[0], starts)):
+        message += " " + f"{plain.PUSHED[pushed[0].name]}, and rounding decides what comes first."
+        causes, fix = [cause for check in pushed for cause in check.causes][:MOST_CAUSES], pushed[0].fix
+    else:
+        fix = "The asset says the same both times: its motion depends on rounding, or the program is at fault."
     return Check("rewrites", rewrite.name, "differs", message, found[0].body, tuple(causes), fix, _data(found))
 
 
@@ -167,8 +174,11 @@ def _back(motion: Motion, matrix: Matrix) -> Motion:
 
 def _sentence(found: Parting, model: PhysicsModel, motion: Motion, how: str) -> str:
     where = place_of(subject_of(model), motion, found)
+    display = model.prims[found.body].display if found.body in model.prims else found.body
+    if not np.isfinite(found.apart):
+        return f"{display} moves in another way {how}: from {found.time:.3f} s on, {where}."
     return (
-        f"{model.prims[found.body].display if found.body in model.prims else found.body} moves in another way {how}: "
+        f"{display} moves in another way {how}: "
         f"from {found.time:.3f} s on, {where}, by up to {found.apart:.3g} m where {found.allowed:.2g} m are allowed."
     )
 
@@ -759,12 +769,13 @@ def engine_checks(
     """
     if experiment.motion.problem:
         return
+    # What each does comes before the reasons, whose search takes the time that is left.
+    motions = {key: run(()) if budget.has(share) else None for key, run in others.items()}
     for key, run in others.items():
-        name = ENGINES[key].name
-        if not budget.has(share):
+        name, other = ENGINES[key].name, motions[key]
+        if other is None:
             yield Check("engines", key, "skipped", f"There was no time for {name}."), key, None
             continue
-        other = run(())
         if other.problem:
             yield Check("engines", key, "skipped", f"{name}: {other.problem}"), key, None
             continue
@@ -805,6 +816,14 @@ def _reason_of(
 ) -> _Reason:  # fmt: skip
     """What is known at once, before what has to be searched. other: what the engine did."""
     model, first, name = experiment.model, found[0], ENGINES[key].name
+    if lost := _lost(other):
+        where = model.prims[lost].display if lost in model.prims else lost
+        words = f"{name} gives no numbers for {where} from then on."
+        rate = _healing_rate(run, first, experiment, has_time)
+        if rate:
+            steps = round(rate / STEP)
+            words += " " + f"With {steps} steps a second, {name} moves it as the preview does."
+        return _Reason((), words, plain.FINER_STEPS)
     if pushed := _pushed(model, first, starts):
         causes = tuple(cause for check in pushed for cause in check.causes)[:MOST_CAUSES]
         return _Reason(causes, f"{plain.PUSHED[pushed[0].name]}, which each engine does in its own way.")
@@ -832,9 +851,8 @@ def _reason_of(
         return _Reason(causes, told, "Say how stiff the limit is, or keep the joint away from it.")
     if rate := _healing_rate(run, first, experiment, has_time):
         steps = round(rate / STEP)
-        return _Reason(
-            (), f"With {steps} steps a second, {name} moves it as the preview does.", plain.FINER_STEPS
-        )  # fmt: skip
+        told = f"With {steps} steps a second, {name} moves it as the preview does."
+        return _Reason((), told, plain.FINER_STEPS)
     if has_time() and (jammed := _passing(model, first, experiment.motion)):
         one, still = (model.prims[path].display for path in jammed)
         return _Reason(plain.filter_causes(jammed), (
@@ -842,7 +860,27 @@ def _reason_of(
             f"each other in the preview, and {name} pushes them apart."
         ))  # fmt: skip
     causes = causes or _engine_causes(key, run, found, experiment, has_time)
-    return _Reason(causes, "" if causes or has_time() else "There was no time to find the cause.")
+    if follows := _following(experiment.motion, causes):
+        return _Reason(
+            causes, f"In the preview, {follows}", f"Trust {name} where a joint that others follow is pushed."
+        )
+    if causes:
+        return _Reason(causes)
+    return _Reason((), "No attribute alone is the cause." if has_time() else "There was no time to find the cause.")
+
+
+def _lost(motion: Motion) -> str:
+    """The first body that an engine gives no numbers for, or stopped because it would not; "" without one."""
+    rows = np.flatnonzero(~np.isfinite(motion.positions).all(axis=(0, 2)))
+    lost = [*motion.unstable, *(motion.paths[row] for row in rows.tolist())]
+    return next((path for path in lost if path in motion.paths), "")
+
+
+def _following(motion: Motion, causes: Sequence[Cause]) -> str:
+    """What the preview says of a joint that follows another, where that is a cause; "" else."""
+    about = {cause.path for cause in causes if "mimic" in cause.attribute}
+    notices = (one for one in motion.notices if one.code == "JointFollows" and one.path in about)
+    return next((one.message for one in notices), "")
 
 
 def _passing(model: PhysicsModel, first: Parting, motion: Motion) -> tuple[str, ...]:
@@ -930,11 +968,15 @@ def _untold(model: PhysicsModel, first: Parting, motion: Motion) -> list[Opinion
 
 def _pushed(model: PhysicsModel, first: Parting, starts: Sequence[Check]) -> list[Check]:
     """The checks that say that the part of a body is pushed in the first moment, where it leaves at once."""
-    part = next((part for part in subject_of(model).parts if first.body in part.bodies), None)
-    if part is None or first.time > _FIRST_MOMENT:
+    if first.time > _FIRST_MOMENT:
         return []
-    own = set(part.prims(model))
-    return [check for check in starts if check.path in own or any(cause.path in own for cause in check.causes)]
+    return _pushed_part(model, first, starts)
+
+
+def _pushed_part(model: PhysicsModel, first: Parting, starts: Sequence[Check]) -> list[Check]:
+    subject = subject_of(model)
+    part = next((part for part in subject.parts if first.body in part.bodies), None)
+    return plain.pushed_at_start(subject, part, starts) if part is not None else []
 
 
 def _engine_causes(

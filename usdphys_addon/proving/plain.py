@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from ..core import frames, mass
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
+from ..core.ties import Ties
 from ..core.validate import validate
 from ..core.words import counted
+from ..simulation.engine import ENGINES
 from ..simulation.joint_facts import NO_LIMIT
 from ..simulation.joint_poses import position_of, relative_pose, whole_turns
 from . import opinions
@@ -76,11 +78,18 @@ class Found(NamedTuple):
     data: dict[str, Any]
 
 
+#: What a part may fail.
+_Test = Callable[[Subject, Part, Motion], Found | None]
+
+
 def checks_of(
-    start: Start, subject: Subject, budget: Budget, share: float, seconds: float = REST, *, is_posed: bool = True
-) -> Iterator[Check]:
+    start: Start, subject: Subject, budget: Budget, share: float, seconds: float = REST, *, is_posed: bool = True,
+    others: Sequence[str] = (),
+) -> Iterator[Check]:  # fmt: skip
     """The checks of an asset, in the preview's engine. share: of the budget that may be used by then. Its first run is
-    made if there is time for it in all of the budget. start: of the asset on its floor. is_posed: see `Wish`."""
+    made if there is time for it in all of the budget. start: of the asset on its floor. is_posed: see `Wish`. others:
+    keys of the engines that are stepped from here, beside the preview: what fails in the preview alone is no fault of
+    the asset."""
     starts = [*_inside(subject, is_posed), *_limits(subject, is_posed)]
     yield from starts
     yield from _matter(subject)
@@ -98,7 +107,7 @@ def checks_of(
     if motion.problem:
         yield Check(SECTION, "simulation", "fail", f"The asset cannot be simulated: {motion.problem}")
         return
-    tests: dict[str, Callable[[Subject, Part, Motion], Found | None]] = {
+    tests: dict[str, _Test] = {
         "rest": _unrest,
         "energy": _growth,
         "joints": _apart,
@@ -108,25 +117,93 @@ def checks_of(
         "rest": f"Every free part rests within {seconds:g} s.", "energy": "No energy comes from nowhere.",
         "joints": "Joints stay together.", "drives": "Drives hold their pose.",
     }  # fmt: skip
+    judge = _Judge(subject, model, motion, seconds, starts, is_posed, others, partial(budget.has, share), {})
     for name, test in tests.items():
         if name == "energy" and (why := _gives_energy(subject, starts, motion)):
             yield Check(SECTION, name, "skipped", why)
             continue
-        failed = False
-        for part in subject.parts:
-            found = test(subject, part, motion)
-            if found is not None:
-                failed = True
-                fails = partial(_fails, test, name)
-                causes = _frame_causes(subject, found)
-                causes = causes or _causes(subject, part, found.path, fails, seconds, partial(budget.has, share))
-                yield Check(SECTION, name, "fail", found.message, found.path, causes, _FIXES[name], found.data)
-        if not failed:
+        # A robot that nothing holds falls from a pose that nobody has chosen.
+        is_left_out = name == "drives" and not is_posed
+        falling = [part for part in subject.free if is_left_out and any(facts.drives for facts in part.joints)]
+        if falling:
+            body = subject.model.prims[falling[0].bodies[0]].display
+            message = f"How far drives of {body} give way is not asked: nothing holds it."
+            yield Check(SECTION, name, "skipped", f"{message} {_ZERO}", falling[0].bodies[0])
+        asked = [part for part in subject.parts if not any(part is one for one in falling)]
+        checks = [judge.check(name, test, part, found) for part in asked if (found := test(subject, part, motion))]
+        yield from checks
+        if asked and not checks:
             yield Check(SECTION, name, "pass", told[name])
     if budget.has(share):
         yield _same_again(model, motion, min(seconds, 2.0))
     else:
         yield Check(SECTION, "determinism", "skipped", "There was no time for a second run.")
+
+
+@dataclass(slots=True)
+class _Judge:
+    """Says what a part that fails a test means. model: on its floor, with its motion in the preview. engines: others
+    that are stepped from here, by their keys; each runs when it is first asked for, and its motion is kept."""
+
+    subject: Subject
+    model: PhysicsModel
+    motion: Motion
+    seconds: float
+    starts: Sequence[Check]
+    is_posed: bool
+    engines: Sequence[str]
+    has_time: Callable[[], bool]
+    motions: dict[str, Motion]
+
+    def check(self, name: str, test: _Test, part: Part, found: Found) -> Check:
+        """Whether the pose that nobody has chosen, the preview alone or the asset is at fault."""
+        if not self.is_posed and (pushed := pushed_at_start(self.subject, part, self.starts)):
+            message = found.message + " " + f"{PUSHED[pushed[0].name]}, and nobody has chosen that start."
+            causes = tuple(cause for check in pushed for cause in check.causes)
+            return Check(SECTION, name, "doubtful", message, found.path, causes, pushed[0].fix, found.data)
+        if name == "energy" and (jams := self._jams(part)):
+            one, still = (self.model.prims[path].display for path in jams[0])
+            message = found.message + " " + f"{one} and {still} touch at the start, and no joint can move them apart."
+            causes = tuple(dict.fromkeys(cause for ends in jams for cause in filter_causes(ends)))
+            fix = "Make the shapes smaller, or filter the pair."
+            return Check(SECTION, name, "doubtful", message, found.path, causes, fix, found.data)
+        # What gives energy, such as a bounce of more than one, another engine may have a limit for.
+        is_cause_first = name in ("energy", "rest")
+        causes = self._causes(name, test, part, found) if is_cause_first else ()
+        if not causes and not found.data.get("at_start") and (engine := self._keeping(test, part)):
+            message = found.message + " " + f"So it is in the preview alone, and not in {engine}."
+            fix = f"Trust {engine} here: no fault of the asset shows there."
+            return Check(SECTION, name, "differs", message, found.path, (), fix, found.data)
+        if not is_cause_first:
+            causes = self._causes(name, test, part, found)
+        if self.is_posed or name != "drives":
+            return Check(SECTION, name, "fail", found.message, found.path, causes, _FIXES[name], found.data)
+        # How much a drive has to bear, the pose decides.
+        message = f"{found.message} {_ZERO}"
+        return Check(SECTION, name, "doubtful", message, found.path, causes, _FIXES[name], found.data)
+
+    def _jams(self, part: Part) -> list[list[str]]:
+        """Pairs of a part that touch at the start where no joint can move them apart: engines push them."""
+        told = [notice.message for notice in self.motion.notices if notice.code == "ContactJammed"]
+        pairs = [named_prims(self.model, message) for message in told]
+        return [ends for ends in pairs if len(ends) == 2 and not set(ends).isdisjoint(part.bodies)]
+
+    def _causes(self, name: str, test: _Test, part: Part, found: Found) -> tuple[Cause, ...]:
+        near = _frame_causes(self.subject, found)
+        fails = partial(_fails, test, name)
+        return near or _causes(self.subject, part, found.path, fails, self.seconds, self.has_time)
+
+    def _keeping(self, test: _Test, part: Part) -> str:
+        """The name of an engine in which a part passes a test, and rests, stays together and holds its pose; or ""."""
+        for key in self.engines:
+            if key not in self.motions:
+                self.motions[key] = simulated(self.model, self.seconds, engine=key)
+            motion = self.motions[key]
+            if motion.problem or not set(part.bodies) <= set(motion.paths) or motion.unstable.keys() & set(part.bodies):
+                continue
+            if not any(one(self.subject, part, motion) for one in (test, _unrest, _apart, _sag)):
+                return ENGINES[key].name
+        return ""
 
 
 #: What to do about an engine whose smaller time steps do what the numbers say.
@@ -162,6 +239,15 @@ PUSHED = {
 _ZERO = "All joints are at zero there: a description of a robot has no pose to start in."
 
 
+def pushed_at_start(subject: Subject, part: Part, starts: Sequence[Check]) -> list[Check]:
+    """The checks that say that a part is pushed in the first moment. starts: checks, also others."""
+    own = set(part.prims(subject.model))
+    return [
+        check for check in starts
+        if is_of_the_start(check) and (check.path in own or any(cause.path in own for cause in check.causes))
+    ]  # fmt: skip
+
+
 def is_of_the_start(check: Check) -> bool:
     """Whether a check says that bodies are pushed in the first moment, which each engine does in its own way."""
     return check.section == SECTION and check.status != "pass" and (
@@ -172,10 +258,24 @@ def is_of_the_start(check: Check) -> bool:
 def _inside(subject: Subject, is_posed: bool) -> Iterator[Check]:
     with np.errstate(all="ignore"):
         found = [issue for issue in validate(subject.model) if issue.code == INSIDE]
-    for issue in found:
-        causes = filter_causes(named_prims(subject.model, issue.message) or [issue.path])
+    # Those that have a body in common are told together: one thing that is in a wrong place is in several others.
+    ties, ends = Ties(), [named_prims(subject.model, issue.message) or [issue.path] for issue in found]
+    for pair in ends:
+        ties.tie(pair)
+    groups: dict[str, list[int]] = {}
+    for number, pair in enumerate(ends):
+        groups.setdefault(ties.root(pair[0]), []).append(number)
+    for numbers in groups.values():
+        issue, others = found[numbers[0]], len(numbers) - 1
+        message = issue.message
+        if others == 1:
+            message += " " + "So does 1 other pair of bodies."
+        elif others:
+            message += " " + f"So do {others} other pairs of bodies."
+        if not is_posed:
+            message += f" {_ZERO}"
         status: Status = "fail" if is_posed else "doubtful"
-        message = issue.message if is_posed else f"{issue.message} {_ZERO}"
+        causes = tuple(dict.fromkeys(cause for number in numbers for cause in filter_causes(ends[number])))
         yield Check(SECTION, "inside", status, message, issue.path, causes, issue.fix)
     if not found:
         yield Check(SECTION, "inside", "pass", "Nothing starts inside another body.")
@@ -550,6 +650,8 @@ def _sag(subject: Subject, part: Part, motion: Motion) -> Found | None:
         drive = freedom.drive
         if drive is None or drive.is_friction or drive.stiffness <= 0.0 or drive.target_velocity:
             continue
+        if not freedom.low <= drive.target_position <= freedom.high:
+            continue  # a spring that presses against a limit, which is told of the limits
         place = position_of(facts, relative_pose(*ends_of(subject, facts, motion)), free[0])
         error = place - min(max(drive.target_position, freedom.low), freedom.high)
         if free[0] == 3:
@@ -582,7 +684,7 @@ def _same_again(model: PhysicsModel, motion: Motion, seconds: float) -> Check:
 
 
 def _fails(
-    test: Callable[[Subject, Part, Motion], Found | None], name: str, first: Sequence[str], model: PhysicsModel,
+    test: _Test, name: str, first: Sequence[str], model: PhysicsModel,
     seconds: float,
 ) -> bool:  # fmt: skip
     """Whether a model has a part with one of these bodies that fails a test."""

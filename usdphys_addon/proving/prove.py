@@ -88,7 +88,9 @@ def prove(wish: Wish) -> Proof:
         compared_with = list(_against_checks(whole)) if whole is not None else []
         add(_still_checks(wish))
         if "asset" in wanted:
-            add(plain.checks_of(start, subject, budget, shares["asset"], is_posed=wish.is_posed))
+            beside = [key for key in _stepped_here(wish) if key in solvers() and key != PREVIEW]
+            share = shares["asset"]
+            add(plain.checks_of(start, subject, budget, share, is_posed=wish.is_posed, others=beside))
         if "expectations" in wanted:
             add(expectations.checks_of(subject, wish.expected, budget, shares["expectations"]))
         if "words" in wanted:
@@ -198,20 +200,22 @@ def _add_comparisons(whole: _Whole, proof: Proof) -> None:
     if "against" not in whole.asked:
         add(whole.shortened())
     wish = replace(whole.wish, seconds=experiment.seconds)
+    starts = [check for check in proof.certificate.checks if plain.is_of_the_start(check)]
     if "rewrites" in asked:
-        add(_rewrite_checks(wish, experiment, budget, shares["rewrites"]))
+        add(_rewrite_checks(wish, experiment, starts, budget, shares["rewrites"]))
         add(trips.trip_checks(wish.model, wish.trips, experiment, budget, shares["rewrites"]))
     if "engines" in asked:
         share = shares["engines"]
         others = _engines(wish, experiment.model, budget, share)
-        starts = [check for check in proof.certificate.checks if plain.is_of_the_start(check)]
         for check, key, motion in compared.engine_checks(wish.model, experiment, others, starts, budget, share):
             add([check])
             if motion is not None:
                 proof.motions[key] = motion
 
 
-def _rewrite_checks(wish: Wish, experiment: Experiment, budget: Budget, share: float) -> Iterator[Check]:
+def _rewrite_checks(
+    wish: Wish, experiment: Experiment, starts: Sequence[Check], budget: Budget, share: float
+) -> Iterator[Check]:
     model = experiment.model
     ways: list[tuple[str, Callable[[], Rewrite]]] = [
         (rewrite.name, partial(_same, rewrite)) for rewrite in compared.rewrites_of(model)
@@ -223,7 +227,7 @@ def _rewrite_checks(wish: Wish, experiment: Experiment, budget: Budget, share: f
             yield Check("rewrites", name, "skipped", "There was no time for this rewrite.")
             continue
         try:
-            yield compared.rewrite_check(experiment, model, make())
+            yield compared.rewrite_check(experiment, model, make(), starts)
         except UsdPhysError as error:
             yield Check("rewrites", name, "skipped", f"It cannot be said so: {error}")
     if wish.stage is None:

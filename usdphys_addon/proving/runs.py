@@ -482,7 +482,8 @@ class Experiment:
         own, others = self.motion.positions[:count, here], other.positions[:count, there]
         turned = angles(self.motion.rotations[:count, here], other.rotations[:count, there])
         result[:count, here] = np.linalg.norm(own - others, axis=2) + self.radii[here] * turned
-        return result
+        # What is no number is nowhere.
+        return np.where(np.isnan(result), np.inf, result)
 
     def allowed(self, slack: float) -> Floats:
         """(f, n), m. slack: share of the way of a body by which another solver, or other steps of it, may differ."""

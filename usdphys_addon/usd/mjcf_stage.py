@@ -171,7 +171,7 @@ def as_stage(path: Path, keyframe: str = "") -> Iterator[tuple[Path, Layout]]:
     with work_folder() as folder:
         planned = plan(path, keyframe)
         target = folder / f"{planned.root[1:][:80]}.usdc"
-        write_stage(planned, target)
+        write_stage(planned, target, home=folder)
         yield target, planned
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...core import frames
 from ...core.frames import Matrix
+from ...core.joint_settings import PLAIN_AXIS
 from ..joint_facts import NO_LIMIT, Freedom, JointFacts
 
 #: m, between the two points that hold the axis of a hinge, and of the arms of a cone.
@@ -31,6 +32,20 @@ def is_closable(facts: JointFacts) -> bool:
 def is_whole(facts: JointFacts) -> bool:
     """True where equalities say all of a joint."""
     return is_closable(facts) and not facts.drives and not any(freedom.is_limited for freedom in facts.freedoms)
+
+
+def is_bare(facts: JointFacts) -> bool:
+    """True for a joint without drives, limits, friction, damping and armature."""
+    plain = all(freedom.settings == PLAIN_AXIS for freedom in facts.freedoms if not freedom.is_locked)
+    return plain and not facts.drives and not any(freedom.is_limited for freedom in facts.freedoms)
+
+
+def rank(facts: JointFacts) -> int:
+    """How well a joint closes a loop: least where it could not be held so, less where something of it would get lost,
+    most where the asset says that it is no part of a tree."""
+    if not is_closable(facts):
+        return 0
+    return 1 + 2 * is_bare(facts) + facts.excluded
 
 
 @dataclass(slots=True)

@@ -114,6 +114,8 @@ class MujocoScene(WithPreviewShapes):
         self.off: set[str] = set()
         #: By joint and degree of freedom: the drive, its actuator, its coordinate of velocity.
         self._drives: dict[tuple[str, int], Drive] = {}
+        #: Damping of joints that is a part of that of their drives, where the file of MuJoCo has it in the joint.
+        self._damped: dict[tuple[str, int], float] = {}
         #: Of these, those whose targets change in the next time step, and from where.
         self._led_drives: dict[tuple[str, int], tuple[float, Drive]] = {}
         self._actuators: dict[tuple[str, int], int] = {}
@@ -156,8 +158,9 @@ class MujocoScene(WithPreviewShapes):
                 self._lacks(facts.prim, "that the bond yields, or only holds pull and shear, which")
         outside = {facts.path for facts in joints if self._is_outside(facts, changing)}
         self.links = forest(
-            [facts for facts in joints if facts.enabled and facts.path not in outside], self.setup.bodies, roots
-        )
+            [facts for facts in joints if facts.enabled and facts.path not in outside], self.setup.bodies, roots,
+            closures.rank,
+        )  # fmt: skip
         links = {link.child: link for link in self.links}
         for path, body in self.setup.bodies.items():
             if not body.is_kinematic:
@@ -341,6 +344,9 @@ class MujocoScene(WithPreviewShapes):
     def _add_drive(self, path: str, axis: int, freedom: Freedom, target: str, kind: Any) -> None:
         drive = freedom.drive
         self._drives[path, axis] = NO_DRIVE if drive is None or drive.is_friction else replace(drive)
+        is_apart = any(not one.is_friction for one in freedom.resistances)
+        if self._is_plain and axis < 6 and freedom.settings.resistance > 0.0 and not is_apart:
+            self._damped[path, axis] = freedom.settings.resistance
         actuator = self._spec.add_actuator(name=f"{path} {axis}", target=target, trntype=kind)
         actuator.biastype, actuator.forcelimited = mujoco.mjtBias.mjBIAS_AFFINE, True
         actuator.forcerange = (-NO_LIMIT, NO_LIMIT)
@@ -370,8 +376,8 @@ class MujocoScene(WithPreviewShapes):
                 self._lacks(facts.prim, "the loop that this joint closes, a joint of its kind,")
                 del self.closures[facts.path]
             return not facts.enabled
-        if facts.enabled and (facts.drives or any(freedom.is_limited for freedom in facts.freedoms)):
-            self._lacks(facts.prim, "limits and drives, because it closes a loop,")
+        if facts.enabled and not closures.is_bare(facts):
+            self._lacks(facts.prim, "limits, drives, friction, damping and armature, because it closes a loop,")
         found.add_equalities(self._spec, nodes, self.h)
         return True
 
@@ -744,6 +750,8 @@ class MujocoScene(WithPreviewShapes):
         for key in self._drives.keys() - keys:
             model.actuator_biasprm[self._actuators[key], :3] = 0.0
             model.actuator_gainprm[self._actuators[key], 0] = 0.0
+            if key in self._damped:
+                model.dof_damping[self.dofs[key]] = 0.0
         if not keys:
             return
         units, gains = np.zeros((len(keys), model.nv)), np.zeros((len(keys), model.nv))
@@ -762,9 +770,13 @@ class MujocoScene(WithPreviewShapes):
             ahead = self.h * stiffness if stiffness * self.h**2 > SOFT * inertia else 0.0
             if self._is_plain:
                 stiffness, damping, ahead = drive.stiffness * factor, drive.damping * factor, 0.0
-            on = float(key[0] not in self.off)
+            on, own = float(key[0] not in self.off), 0.0
+            if key in self._damped:
+                # MuJoCo integrates the damping of a joint implicitly, and that of an actuator not always.
+                own = min(self._damped[key], damping)
+                model.dof_damping[self.dofs[key]] = own * on
             model.actuator_gainprm[actuator, 0] = on
-            model.actuator_biasprm[actuator, :3] = (0.0, -stiffness * on, -(damping + ahead) * on)
+            model.actuator_biasprm[actuator, :3] = (0.0, -stiffness * on, -(damping + ahead - own) * on)
             most = _finite(drive.max_force)
             model.actuator_forcerange[actuator] = (-most, most)
             data.ctrl[actuator] = stiffness * drive.target_position + damping * drive.target_velocity

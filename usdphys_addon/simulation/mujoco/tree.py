@@ -7,13 +7,14 @@ hinges about Z, Y, X of frame 0. Where body 1 is the parent the chain is reverse
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...core import frames
 from ...core.frames import Matrix
+from ...core.ties import Ties
 from ..joint_facts import JointFacts
 from ..joint_poses import whole_turns
 
@@ -64,14 +65,34 @@ class Link:
         return {**dict(enumerate(relative[:3, 3].tolist())), **{3 + axis: angles[axis] for axis in range(3)}}
 
 
-def forest(joints: Iterable[JointFacts], bodies: Collection[str], kinematic: Collection[str]) -> list[Link]:
+def forest(
+    joints: Iterable[JointFacts], bodies: Collection[str], kinematic: Collection[str],
+    rank: Callable[[JointFacts], int] = lambda _facts: 0,
+) -> list[Link]:  # fmt: skip
     """The links of a spanning forest, parents first: from the world, then from kinematic bodies, then from the others.
 
-    A kinematic body is never a child.
+    A kinematic body is never a child. rank: of what closes a loop, where one has to: the joint with the largest one.
     """
     usable = list(joints)
+    near = [link.facts for link in _spread(usable, bodies, kinematic)]
+    ranks = {facts.path: rank(facts) for facts in usable}
+    if len(near) == len(usable) or len(set(ranks.values())) < 2:
+        return _spread(near, bodies, kinematic)
+    # Those near the root first, where it does not matter.
+    order = {facts.path: number for number, facts in enumerate(near)}
+    ties, kept = Ties(), []
+    ties.tie(["", *kinematic])
+    for facts in sorted(usable, key=lambda one: (ranks[one.path], order.get(one.path, len(order)))):
+        if ties.root(facts.body0) != ties.root(facts.body1):
+            ties.tie([facts.body0, facts.body1])
+            kept.append(facts)
+    return _spread(kept, bodies, kinematic)
+
+
+def _spread(joints: Iterable[JointFacts], bodies: Collection[str], kinematic: Collection[str]) -> list[Link]:
+    """The links of a forest by the shortest ways."""
     by_body: dict[str, list[JointFacts]] = {}
-    for facts in usable:
+    for facts in joints:
         for path in {facts.body0, facts.body1}:
             by_body.setdefault(path, []).append(facts)
     links: list[Link] = []
