@@ -364,6 +364,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         units = units._replace(local_meters_per_unit=reading.model.units.meters_per_unit)
     elif any("prim" in placement.touched for placement in reading.placements):
         stage_layout.rename(stage)
+        stage_layout.merge_colliders(stage, _shapes_of(reading))
     matcher = StageMatcher(stage, export_context, by_name=job.by_name)
     model = matcher.matched(reading, job.issues)
     if job.proof is not None:
@@ -447,6 +448,13 @@ def _restore(
         if (prim := reading.model.prims.get(site.path)) is not None and prim.get(usd_geom.Gprim) is not None
     }  # fmt: skip
     return stage_layout.restore(stage, looks, reading.materials, gprims)
+
+
+def _shapes_of(reading: SceneReading) -> dict[str, str]:
+    """Types of the colliders that are one prim with their object, by the name of that."""
+    prims = reading.model.prims
+    merged = [site for site in reading.sites.values() if site.geometry == site.path and site.path in prims]
+    return {site.obj.name: prims[site.path].type_name for site in merged}
 
 
 def _leave_stage(job: _Job) -> None:
