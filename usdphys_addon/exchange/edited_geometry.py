@@ -17,6 +17,7 @@ from ..bridge.identity import remembered
 from ..bridge.identity.names import SourcePaths
 from ..bridge.mesh import options_to_write_as_shown
 from ..bridge.placements import Placement
+from ..core import paths
 from ..core.errors import OutputError
 from ..core.validate import Issue
 from . import curve_prims, materialx, tet_prims
@@ -88,9 +89,15 @@ class Geometry:
         for placement in self.placements:
             if placement.obj.name in specs:
                 self.edits.places[str(specs[placement.obj.name].path)] = placement.path
+        above = {placement.parent.path for placement in self.placements if placement.parent is not None}
         for path, placement in self.chosen.new.items():
             if placement.obj.name in specs:
                 self.edits.objects[path] = str(specs[placement.obj.name].path)
+            elif placement.instance is None and path in above:
+                # Blender writes no prim of an armature or a lattice without objects below it that it writes.
+                spec = Sdf.CreatePrimInLayer(layer, paths.free("/Space", layer.GetPrimAtPath))
+                spec.specifier, spec.typeName = Sdf.SpecifierDef, "Xform"
+                self.edits.objects[path] = str(spec.path)
         changed = [placement.obj for placement in self.chosen.changed.values()]
         edits = import_notes.edits_of(changed, self.sources.materials)
         for path, obj, edited in zip(self.chosen.changed, changed, edits, strict=True):

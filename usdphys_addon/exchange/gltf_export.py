@@ -414,6 +414,8 @@ def _native_export(scratch: Path, native: dict[str, Any]) -> None:
         "export_animations": False, "export_cameras": True, "export_lights": True, **native,
         # Without animation, Blender's own exporter goes to frame 0.
         "export_current_frame": not native.get("export_animations"),
+        # Joints in the pose that is shown, and with them what is parented to bones.
+        "export_rest_position_armature": bool(native.get("export_animations")),
     }  # fmt: skip
     operator: Any = bpy.ops.export_scene.gltf
     known = operator.get_rna_type().properties.keys()
