@@ -339,6 +339,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     """Put the physics of a scene on the stage that Blender has just filled."""
     from ..usd import hierarchy as usd_hierarchy
     from ..usd import skeletons, unit_conversion
+    from ..usd import verify as usd_verify
     from ..usd import write as usd_write
 
     stage = export_context.get_stage()
@@ -402,6 +403,9 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         kept = stage_layout.tidy(stage, scene, places, job.issues, reading.frame, _root_of(stage, job))
         if kept:
             usd_hierarchy.keep_current_poses(stage, animated, reading.frame)
+        if job.proof is not None:
+            for kind, number in usd_verify.counts_of_prototypes(stage).items():
+                job.proof.counts[kind] += number
         if not is_read_last:
             _leave_stage(job)
         stage_layout.put_in_order(layer, scene)
