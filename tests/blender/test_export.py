@@ -1006,13 +1006,19 @@ def test_a_thick_curve_collides_with_its_faces_of_which_blender_writes_the_line(
     assert np.allclose(world_pose(collider)[:3, 3], (0.0, 0.0, 2.0))
 
 
-def test_a_surface_that_blender_does_not_write_is_named_with_the_reason(tmp_path):
+def test_a_surface_is_written_with_its_faces_or_named_with_the_reason(tmp_path):
+    """Blender 5.2 writes it."""
     bpy.ops.surface.primitive_nurbs_surface_sphere_add()
     scenes.make_collider(scenes.make_body(bpy.context.object), "MESH")
     bpy.context.view_layer.update()
-    _, result = export(tmp_path / "surface.usda")
-    (issue,) = [issue for issue in result.issues if issue.code == "NotExported"]
-    assert "writes no such surfaces" in issue.message and "to a mesh" in issue.fix
+    stage, result = export(tmp_path / "surface.usda")
+    named = [issue for issue in result.issues if issue.code == "NotExported"]
+    written = [prim for prim in stage.Traverse() if "PhysicsCollisionAPI" in applied(prim)]
+    assert len(written) + len(named) == 1 and codes(result.errors) == []
+    for issue in named:
+        assert "writes no such surfaces" in issue.message and "to a mesh" in issue.fix
+    for prim in written:
+        assert len(UsdGeom.Mesh(prim).GetPointsAttr().Get()) > 100
 
 
 def test_curve_without_faces_is_said(tmp_path):
