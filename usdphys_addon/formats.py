@@ -468,21 +468,23 @@ def _to_mjcf(as_stage: Callable[[str, Any], StageFile]) -> Conversion:
 
     def run(file: str, load: Any, target: str, options: WriteOptions) -> tuple[list[Issue], dict[str, int]]:
         expose_pxr()
-        from .usd import mjcf_file, overview
+        from .usd import mjcf_file, overview, time_samples
         from .usd import opinions as usd_opinions
         from .usd import read as usd_read
 
         path = Path(file).absolute()
         with as_stage(file, load) as (stage_file, issues), usd_read.damage_refused(stage_file):
             stage = usd_read.open_stage(stage_file)
+            start = time_samples.Clock(stage).at(0)
+            moving = time_samples.stand_still(stage, start)
             opinions = list(usd_opinions.of_stage(stage))
             # First, as damage shows when a value is asked for: a file that is refused leaves no output.
             found = overview.issues_of(stage, opinions)
+            model = usd_read.read_stage(stage, opinions)
             more, counts = mjcf_file.write_file(
-                stage, usd_read.read_stage(stage, opinions), Path(target).absolute(), strict=options.strict,
-                inputs=(path,), folders=(path.parent,),
+                stage, model, Path(target).absolute(), strict=options.strict, inputs=(path,), folders=(path.parent,)
             )  # fmt: skip
-        return [*issues, *found, *more], counts
+        return [*issues, *found, *more, *mjcf_file.stilled(model, moving, start.GetValue())], counts
 
     return Conversion(run, frozenset({"strict"}))
 

@@ -163,3 +163,29 @@ def Cube "Box" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAP
     for frame, mass in ((0, 1.0), (30, 2.5), (60, 4.0)):
         scene.frame_set(frame)
         assert bpy.data.objects["Box"].usdphys.mass.mass == pytest.approx(mass)
+
+
+def test_an_imported_body_moves_evenly_between_samples_at_once_and_after_loading(tmp_path: Any) -> None:
+    """Blender's importer holds samples, and what it has opened stayed so until the .blend was opened again."""
+    (tmp_path / "in.usda").write_text(
+        '#usda 1.0\n(\ndefaultPrim = "Lift"\nendTimeCode = 48\nmetersPerUnit = 1\nstartTimeCode = 0\n'
+        'timeCodesPerSecond = 24\nupAxis = "Z"\n)\n'
+        'def Cube "Lift" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])\n{\n'
+        "bool physics:kinematicEnabled = 1\ndouble size = 1\n"
+        "double3 xformOp:translate.timeSamples = {0: (1, 2, 3), 48: (1, 2, 5)}\n"
+        'uniform token[] xformOpOrder = ["xformOp:translate"]\n}\n'
+    )
+    usd_import.import_usd(bpy.context, tmp_path / "in.usda", usd_import.ImportOptions())
+
+    def heights() -> list[float]:
+        found = []
+        for frame in (0, 12, 24, 47):
+            bpy.context.scene.frame_set(frame)
+            found.append(bpy.data.objects["Lift"].matrix_world.translation.z)
+        return found
+
+    wanted = pytest.approx([3.0, 3.5, 4.0, 3.0 + 2.0 * 47 / 48])
+    assert heights() == wanted
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    assert heights() == wanted

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix
-from pxr import Usd
+from pxr import Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.bridge import animated, scene_read
 from usdphys_ext.usdphys_addon.bridge.curves import new_curve
 from usdphys_ext.usdphys_addon.core import schema
@@ -586,3 +586,33 @@ def test_a_servo_follows_its_keyed_target() -> None:
         scene.frame_set(frame)
     ((values),) = session.joint_positions().values()
     assert values["angular"] == pytest.approx(math.radians(-68.8), abs=0.01)
+
+
+def body_of(stage):
+    return next(prim for prim in stage.Traverse() if prim.HasAPI(UsdPhysics.RigidBodyAPI))
+
+
+@pytest.mark.parametrize("is_imported", [False, True], ids=["new", "imported"])
+def test_a_body_of_which_only_a_value_is_animated_keeps_its_place(tmp_path, is_imported):
+    """Blender writes its place as a sample, and physics starts at the default time."""
+    if is_imported:
+        (tmp_path / "in.usda").write_text(
+            '#usda 1.0\n(\ndefaultPrim = "Box"\nmetersPerUnit = 1\nupAxis = "Z"\n)\n'
+            'def Cube "Box" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])\n{\ndouble size = 1\n'
+            'double3 xformOp:translate = (1, 2, 3)\nuniform token[] xformOpOrder = ["xformOp:translate"]\n}\n'
+        )
+        usd_import.import_usd(bpy.context, tmp_path / "in.usda", usd_import.ImportOptions())
+        body = bpy.data.objects["Box"]
+    else:
+        body = scenes.solid("Box", location=(1.0, 2.0, 3.0))
+    body.usdphys.rigid_body.is_applied = True
+    for frame, speed in ((FIRST, 1.0), (LAST, 2.0)):
+        body.usdphys.rigid_body.velocity = (speed, 0.0, 0.0)
+        body.keyframe_insert("usdphys.rigid_body.velocity", frame=frame)
+    bpy.context.view_layer.update()
+    options = usd_export.ExportOptions(animation=True)
+    result = usd_export.export_usd(bpy.context, tmp_path / "out.usda", options)
+    assert "FileDiffers" not in [issue.code for issue in result.issues]
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    place = UsdGeom.XformCache(Usd.TimeCode.Default()).GetLocalToWorldTransform(body_of(stage))
+    assert tuple(place.ExtractTranslation()) == pytest.approx((1.0, 2.0, 3.0))

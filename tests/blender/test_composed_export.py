@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon import cli, formats
+from usdphys_ext.usdphys_addon.core.errors import OutputError
 from usdphys_ext.usdphys_addon.exchange import usd_import
 from usdphys_ext.usdphys_addon.usd import overview
 
@@ -779,3 +780,42 @@ def test_hundreds_of_siblings_have_the_order_of_the_file(tmp_path):
     source = Usd.Stage.Open(before)
     assert [str(prim.GetPath()) for prim in stage.Traverse()] == [str(prim.GetPath()) for prim in source.Traverse()]
     assert list(stage.GetRootLayer().rootPrims.keys()) == ["World"]
+
+
+def test_bodies_of_a_point_instancer_are_in_the_file_as_before_also_where_errors_forbid_it(tmp_path):
+    """No object stands for its prototype, so that the file has more bodies than the scene."""
+    load(
+        tmp_path,
+        """def Xform "World"
+{
+    def PhysicsScene "Scene" {}
+    def Cube "Floor" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {}
+    def PointInstancer "Grains"
+    {
+        rel prototypes = </World/Grains/Grain>
+        int[] protoIndices = [0, 0]
+        point3f[] positions = [(0, 0, 2), (2, 0, 2)]
+        def Sphere "Grain" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+        {
+            double radius = 0.2
+        }
+    }
+}
+""",
+    )
+    stage, codes = write(tmp_path, strict=True)
+    assert "FileDiffers" not in codes
+    assert "PhysicsRigidBodyAPI" in stage.GetPrimAtPath("/World/Grains/Grain").GetAppliedSchemas()
+
+
+def test_the_imported_file_is_not_replaced_by_what_blender_composes(tmp_path):
+    load(tmp_path, 'def Cube "Box" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {}\n')
+    before = (tmp_path / "in.usda").read_bytes()
+    box = bpy.data.objects["Box"]
+    for frame in (1, 9):
+        box.location.x = frame
+        box.keyframe_insert("location", frame=frame)
+    for form in ("auto", "composed"):
+        with pytest.raises(OutputError, match="is the input itself"):
+            formats.USD.write(str(tmp_path / "in.usda"), formats.WriteOptions(form=form, animation=True))
+    assert (tmp_path / "in.usda").read_bytes() == before

@@ -982,6 +982,45 @@ def test_kinds_of_geometry(tmp_path):
         assert [child.GetTypeName() for child in colliders] == ["Mesh"], name
 
 
+@pytest.mark.parametrize("kind", ["BEZIER", "NURBS", "POLY"])
+def test_a_thick_curve_collides_with_its_faces_of_which_blender_writes_the_line(tmp_path, kind):
+    curve = bpy.data.curves.new("Ring", "CURVE")
+    scenes.assign(curve, dimensions="3D", bevel_depth=0.1)
+    spline = curve.splines.new(kind)
+    places = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0), (0.0, -1.0, 0.0)]
+    points = spline.bezier_points if kind == "BEZIER" else spline.points
+    points.add(len(places) - 1)
+    for point, place in zip(points, places, strict=True):
+        point.co = place if kind == "BEZIER" else (*place, 1.0)
+    ring = scenes.add("Ring", curve, location=(0.0, 0.0, 2.0))
+    scenes.make_collider(scenes.make_body(ring), "MESH", approximation="convexHull")
+    bpy.context.view_layer.update()
+    evaluated = ring.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    shown = np.array([vertex.co[:] for vertex in evaluated.to_mesh().vertices])
+    stage, result = export(tmp_path / "ring.usda")
+    assert codes(result.errors) == []
+    (collider,) = [prim for prim in stage.Traverse() if "PhysicsCollisionAPI" in applied(prim)]
+    points = np.array(UsdGeom.Mesh(collider).GetPointsAttr().Get())
+    assert np.allclose(points.min(axis=0), shown.min(axis=0), atol=1e-4)
+    assert np.allclose(points.max(axis=0), shown.max(axis=0), atol=1e-4)
+    assert np.allclose(world_pose(collider)[:3, 3], (0.0, 0.0, 2.0))
+
+
+def test_a_surface_is_written_with_its_faces_or_named_with_the_reason(tmp_path):
+    """Blender 5.2 writes it."""
+    bpy.ops.surface.primitive_nurbs_surface_sphere_add()
+    scenes.make_collider(scenes.make_body(bpy.context.object), "MESH")
+    bpy.context.view_layer.update()
+    stage, result = export(tmp_path / "surface.usda")
+    named = [issue for issue in result.issues if issue.code == "NotExported"]
+    written = [prim for prim in stage.Traverse() if "PhysicsCollisionAPI" in applied(prim)]
+    assert len(written) + len(named) == 1 and codes(result.errors) == []
+    for issue in named:
+        assert "writes no such surfaces" in issue.message and "to a mesh" in issue.fix
+    for prim in written:
+        assert len(UsdGeom.Mesh(prim).GetPointsAttr().Get()) > 100
+
+
 def test_curve_without_faces_is_said(tmp_path):
     curve = bpy.data.curves.new("Line", "CURVE")
     curve.splines.new("POLY").points.add(1)

@@ -186,3 +186,47 @@ def test_instances_in_which_the_exporter_never_ends_are_named_and_nothing_is_wri
         exported(tmp_path / "out.glb")
     assert [file.name for file in tmp_path.iterdir()] == ["out.glb"]
     assert (tmp_path / "out.glb").read_bytes() == b"old"
+
+
+def bodies_of(document):
+    """Names and places, Z up, of the nodes that move."""
+    moving = [
+        index for index, node in enumerate(document.nodes)
+        if "motion" in node.get("extensions", {}).get("KHR_physics_rigid_bodies", {})
+    ]  # fmt: skip
+    return sorted(tuple(np.round(document.world(index)[:3, 3], 4)) for index in moving)
+
+
+def test_instances_on_vertices_have_their_bodies_and_the_object_without_a_node_is_named(tmp_path):
+    bpy.ops.mesh.primitive_plane_add(size=4, location=(0, 0, 2))
+    plane = bpy.context.object
+    plane.instance_type = "VERTS"
+    part = cube("Part", (0, 0, 0), parent=plane)
+    part.usdphys.rigid_body.is_applied = True
+    part.usdphys.colliders.add().shape = "CUBE"
+    bpy.context.view_layer.update()
+    document, result = exported(tmp_path / "out.glb")
+    codes = [issue.code for issue in result.issues]
+    assert codes.count("GltfNotExported") == 1 and "FileDiffers" not in codes
+    assert bodies_of(document) == [(-2.0, -2.0, 2.0), (-2.0, 2.0, 2.0), (2.0, -2.0, 2.0), (2.0, 2.0, 2.0)]
+
+
+def test_a_linked_body_and_a_local_one_of_its_name_are_both_written(tmp_path):
+    def made(height):
+        body = cube("Part", (0, 0, height))
+        body.usdphys.rigid_body.is_applied = True
+        body.usdphys.colliders.add().shape = "CUBE"
+        return body
+
+    made(1)
+    bpy.context.view_layer.update()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    made(5)
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, wanted):
+        wanted.objects = ["Part"]
+    bpy.context.collection.objects.link(wanted.objects[0])
+    bpy.context.view_layer.update()
+    document, result = exported(tmp_path / "out.glb")
+    assert "FileDiffers" not in [issue.code for issue in result.issues]
+    assert [place[2] for place in bodies_of(document)] == pytest.approx([1.0, 5.0])

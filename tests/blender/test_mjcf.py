@@ -2,6 +2,7 @@
 """Models of MuJoCo in Blender: imported as objects that play, written as USD in every form, and undone in one step."""
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import bpy
 import pytest
@@ -119,3 +120,73 @@ def test_a_scene_with_other_parts_is_written_anew(arm: Path, tmp_path: Path) -> 
     model = mjcf_read.read_file(tmp_path / "out.xml")
     assert {body.name for body in model.bodies} == {"world", "upper", "hand", "one", "two"}
     assert "shoulder" in {joint.name for body in model.bodies for joint in body.joints}
+
+
+MOVING = """#usda 1.0
+(
+    defaultPrim = "World"
+    endTimeCode = 48
+    metersPerUnit = 1
+    startTimeCode = 0
+    timeCodesPerSecond = 24
+    upAxis = "Z"
+)
+def Xform "World"
+{
+    def Cube "Lift" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+    {
+        bool physics:kinematicEnabled = 1
+        double size = 1
+        double3 xformOp:translate.timeSamples = {0: (1, 2, 3), 48: (1, 2, 5)}
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }
+}
+"""
+
+
+def place_of(file: Path, name: str) -> list[float]:
+    (body,) = ElementTree.parse(file).iterfind(f".//body[@name='{name}']")
+    return [float(part) for part in body.get("pos", "0 0 0").split()]
+
+
+@pytest.mark.parametrize("frame", [0, 24])
+def test_what_the_imported_file_moves_is_written_where_it_is_shown_and_its_motion_is_missed(
+    tmp_path: Path, frame: int
+) -> None:  # fmt: skip
+    (tmp_path / "in.usda").write_text(MOVING)
+    usd_import.import_usd(bpy.context, tmp_path / "in.usda", usd_import.ImportOptions())
+    bpy.context.scene.frame_set(frame)
+    result = formats.MJCF.write(str(tmp_path / "out.xml"), formats.WriteOptions())
+    assert place_of(tmp_path / "out.xml", "Lift") == pytest.approx([1, 2, 3 + frame / 24], abs=1e-4)
+    assert "FileDiffers" not in [issue.code for issue in result.issues]
+    (issue,) = [issue for issue in result.issues if issue.code == "AnimationLeftOut"]
+    assert issue.label == "Lift" and f"at frame {frame} was written" in issue.message and "MJCF" in issue.fix
+
+
+def test_a_file_with_motion_is_converted_in_its_first_pose(tmp_path: Path) -> None:
+    (tmp_path / "in.usda").write_text(MOVING.replace("startTimeCode = 0", "startTimeCode = 24"))
+    conversion = formats.USD.conversions[formats.MJCF.name]
+    options = formats.USD.chosen({})
+    issues, _ = conversion.run(str(tmp_path / "in.usda"), options, str(tmp_path / "out.xml"), formats.WriteOptions())
+    assert place_of(tmp_path / "out.xml", "Lift") == pytest.approx([1, 2, 4], abs=1e-4)
+    (issue,) = [issue for issue in issues if issue.code == "AnimationLeftOut"]
+    assert issue.path == "/World/Lift" and "at frame 24 was written" in issue.message
+    assert not [issue for issue in issues if issue.code == "FileDiffers"]
+
+
+def test_what_falls_is_not_missed_as_motion_and_an_error_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "in.usda").write_text(MOVING.replace("bool physics:kinematicEnabled = 1", ""))
+    usd_import.import_usd(bpy.context, tmp_path / "in.usda", usd_import.ImportOptions())
+    flat = bpy.data.objects["Lift"].copy()
+    flat.animation_data_clear()
+    flat.constraints.clear()
+    flat.name, flat.scale.z = "Flat", 0.0
+    bpy.context.collection.objects.link(flat)
+    bpy.context.view_layer.update()
+    result = formats.MJCF.write(str(tmp_path / "out.xml"), formats.WriteOptions())
+    told = [(issue.code, issue.path, issue.label) for issue in result.issues]
+    assert "AnimationLeftOut" not in [issue.code for issue in result.issues]
+    stage = formats.USD.write(str(tmp_path / "out.usda"), formats.WriteOptions(form="composed"))
+    assert sorted(one for one in told if one[0] == "ZeroScale") == sorted(
+        (issue.code, issue.path, issue.label) for issue in stage.issues if issue.code == "ZeroScale"
+    )

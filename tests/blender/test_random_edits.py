@@ -244,6 +244,18 @@ def test_what_is_turned_within_an_uneven_scale_keeps_its_place_in_gltf(tmp_path,
     assert random_edits.faults(tmp_path, ("gltf",)) == []
 
 
+def test_a_new_thick_curve_that_collides_is_in_the_files_with_its_faces(tmp_path):
+    bpy.ops.curve.primitive_bezier_circle_add(location=(0.0, -3.0, 1.0))
+    ring = bpy.context.object
+    ring.name = ring.data.name = "Ring"
+    ring.data.bevel_depth = 0.1
+    ring.usdphys.rigid_body.is_applied = True
+    item = ring.usdphys.colliders.add()
+    item.shape, item.approximation = "MESH", "convexHull"
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path) == []
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_two_operations_at_random_are_in_the_files(tmp_path, seed):
     edits = random_edits.Edits(seed)

@@ -223,6 +223,14 @@ class PhysicsModel:
         """Paths of the prims that reset the transform stack: they do not move with what is above."""
         return {path for path, prim in self.prims.items() if prim.resets_xform_stack}
 
+    def is_simulated(self, path: str) -> bool:
+        """True if a simulation moves a prim: it is, or is below, a body that is enabled and not kinematic."""
+        body = self.body_of(path)
+        values = body.get(usd_physics.RigidBodyAPI) if body is not None else None
+        return values is not None and bool(
+            values.resolved("rigid_body_enabled") and not values.resolved("kinematic_enabled")
+        )
+
     def body_of(self, path: str) -> Prim | None:
         """The nearest rigid body at or above a path; the search ends at a prim that resets the transform stack."""
         name = usd_physics.RigidBodyAPI.usd_name

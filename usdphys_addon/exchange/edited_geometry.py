@@ -17,7 +17,9 @@ from ..bridge.identity import remembered
 from ..bridge.identity.names import SourcePaths
 from ..bridge.mesh import options_to_write_as_shown
 from ..bridge.placements import Placement
+from ..core import paths
 from ..core.errors import OutputError
+from ..core.schemas.usd_geom import CURVE_TYPES
 from ..core.validate import Issue
 from . import curve_prims, materialx, tet_prims
 from .hook_calls import handled_by
@@ -33,12 +35,14 @@ if TYPE_CHECKING:
 class Chosen:
     """Objects that Blender has to write, by path in the source.
 
-    merged: paths of objects whose mesh is a collider and one prim with them, as in the source. changed: their geometry.
-    looks: only for their materials. properties: only for their custom properties.
+    merged: paths of objects whose mesh is a collider and one prim with them, as in the source. faces: paths of new
+    objects whose faces collide in a prim below them. changed: their geometry. looks: only for their materials.
+    properties: only for their custom properties.
     """
 
     new: dict[str, Placement] = field(default_factory=dict)
     merged: frozenset[str] = frozenset()
+    faces: frozenset[str] = frozenset()
     changed: dict[str, Placement] = field(default_factory=dict)
     looks: dict[str, Placement] = field(default_factory=dict)
     properties: dict[str, Placement] = field(default_factory=dict)
@@ -88,9 +92,20 @@ class Geometry:
         for placement in self.placements:
             if placement.obj.name in specs:
                 self.edits.places[str(specs[placement.obj.name].path)] = placement.path
+        above = {placement.parent.path for placement in self.placements if placement.parent is not None}
         for path, placement in self.chosen.new.items():
             if placement.obj.name in specs:
-                self.edits.objects[path] = str(specs[placement.obj.name].path)
+                spec = specs[placement.obj.name]
+                self.edits.objects[path] = str(spec.path)
+                line = _data_spec(spec) if path in chosen.faces else None
+                if line is not None and line.typeName in CURVE_TYPES:
+                    # Blender writes no faces of curves. Those that collide are written with the physics.
+                    del spec.nameChildren[line.name]
+            elif placement.instance is None and path in above:
+                # Blender writes no prim of an armature or a lattice without objects below it that it writes.
+                spec = Sdf.CreatePrimInLayer(layer, paths.free("/Space", layer.GetPrimAtPath))
+                spec.specifier, spec.typeName = Sdf.SpecifierDef, "Xform"
+                self.edits.objects[path] = str(spec.path)
         changed = [placement.obj for placement in self.chosen.changed.values()]
         edits = import_notes.edits_of(changed, self.sources.materials)
         for path, obj, edited in zip(self.chosen.changed, changed, edits, strict=True):

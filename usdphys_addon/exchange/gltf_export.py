@@ -57,12 +57,14 @@ def options_of(settings: PropertyGroup) -> WriteOptions:
 class _Watched:
     """One scene of an export: its physics, and which object became which node.
 
-    vnodes: of the exporter, by the names of the objects from the root down. instances: those that geometry nodes have
+    vnodes: of the exporter, by the names of the objects from the root down. alike: those of which several have the same
+    names, as the instances on vertices have. instances: those that geometry nodes have
     made, by the name of the object that has them and by their place. lenses: paths of cameras and lamps.
     """
 
     reading: SceneReading
     vnodes: dict[tuple[str, ...], Any] = field(default_factory=dict)
+    alike: dict[tuple[str, ...], list[Any]] = field(default_factory=dict)
     instances: dict[tuple[str, bytes], list[Any]] = field(default_factory=dict)
     nodes: dict[str, int] = field(default_factory=dict)
     origins: dict[str, int] = field(default_factory=dict)
@@ -132,7 +134,8 @@ class GltfExport:
         for vnode in vtree.nodes.values():
             chain = _chain(vtree, vnode)
             if chain:
-                watched.vnodes.setdefault(chain, vnode)
+                if watched.vnodes.setdefault(chain, vnode) is not vnode:
+                    watched.alike.setdefault(chain, [watched.vnodes[chain]]).append(vnode)
             elif getattr(vnode, "original_object", None) is not None:
                 place = np.array(vnode.matrix_world).tobytes()
                 watched.instances.setdefault((vnode.original_object.name, place), []).append(vnode)
@@ -172,10 +175,14 @@ class GltfExport:
         for watched in self.scenes:
             by_name: dict[str, Any] | None = None
             for placement in watched.reading.placements:
-                vnode = watched.vnodes.get(placement.chain) if placement.instance is None else None
-                if vnode is None:
-                    by_name = _only_by_name(watched.vnodes) if by_name is None else by_name
-                    vnode = _vnode_of(watched, placement, by_name)
+                chain = _full_chain(placement)
+                if chain in watched.alike:
+                    vnode = _nearest(watched.alike[chain], placement)
+                else:
+                    vnode = watched.vnodes.get(chain) if placement.instance is None else None
+                    if vnode is None:
+                        by_name = _only_by_name(watched.vnodes) if by_name is None else by_name
+                        vnode = _vnode_of(watched, placement, chain, by_name)
                 index = numbers.get(id(vnode.node)) if vnode is not None and vnode.node is not None else None
                 if index is None:
                     continue
@@ -186,7 +193,7 @@ class GltfExport:
                 if "path" in extras:
                     # Of the glTF file that the object was imported from.
                     watched.origins.setdefault(str(extras["path"]), index)
-            watched.vnodes, watched.instances = {}, {}
+            watched.vnodes, watched.alike, watched.instances = {}, {}, {}
 
     def write(self, file: str) -> None:
         """Put the physics into the finished file, which is replaced in one step."""
@@ -301,24 +308,39 @@ def _has_physics(model: PhysicsModel) -> bool:
 
 
 def _chain(vtree: Any, vnode: Any) -> tuple[str, ...]:
-    """Names of the objects from the root down to a node; empty for what is no object."""
+    """Full names of the objects from the root down to a node; empty for what is no object."""
     if not isinstance(vnode.blender_object, _OBJECT) or vnode.blender_bone is not None:
         return ()
     if vnode.parent_uuid is None:
-        return (vnode.blender_object.name,)
+        return (vnode.blender_object.name_full,)
     names_: list[str] = []
     while vnode is not None:
         if isinstance(vnode.blender_object, _OBJECT) and vnode.blender_bone is None:
-            names_.append(vnode.blender_object.name)
+            names_.append(vnode.blender_object.name_full)
         vnode = vtree.nodes.get(vnode.parent_uuid) if vnode.parent_uuid is not None else None
     return tuple(reversed(names_))
 
 
-def _vnode_of(watched: _Watched, placement: Any, by_name: dict[str, Any]) -> Any:
+def _full_chain(placement: Any) -> tuple[str, ...]:
+    """Full names of the objects from the root down to a placement: linked ones can be called as local ones are."""
+    chain = list(placement.chain)
+    for index, one in enumerate((placement, *placement.ancestors()), 1):
+        chain[-index] = one.obj.name_full
+    return tuple(chain)
+
+
+def _nearest(vnodes: list[Any], placement: Any) -> Any:
+    """The node of several with the same names that is where a placement is; None if none is there."""
+    off = [float(np.abs(np.array(vnode.matrix_world) - placement.matrix).max()) for vnode in vnodes]
+    allowed = 1e-5 * max(1.0, float(np.abs(placement.matrix).max()))
+    return vnodes[int(np.argmin(off))] if min(off) <= allowed else None
+
+
+def _vnode_of(watched: _Watched, placement: Any, chain: tuple[str, ...], by_name: dict[str, Any]) -> Any:
     """The node that the exporter makes of a placement whose names do not tell it; None if there is none."""
     if placement.instance is None:
-        return by_name.get(placement.obj.name)
-    if placement.parent is not None and (vnode := watched.vnodes.get(placement.chain)) is not None:
+        return by_name.get(placement.obj.name_full)
+    if placement.parent is not None and (vnode := watched.vnodes.get(chain)) is not None:
         return vnode
     # Geometry nodes have made it: nothing but its place tells it from the others.
     same = watched.instances.get((placement.instance[0], placement.matrix.tobytes()))
@@ -414,6 +436,8 @@ def _native_export(scratch: Path, native: dict[str, Any]) -> None:
         "export_animations": False, "export_cameras": True, "export_lights": True, **native,
         # Without animation, Blender's own exporter goes to frame 0.
         "export_current_frame": not native.get("export_animations"),
+        # Joints in the pose that is shown, and with them what is parented to bones.
+        "export_rest_position_armature": bool(native.get("export_animations")),
     }  # fmt: skip
     operator: Any = bpy.ops.export_scene.gltf
     known = operator.get_rna_type().properties.keys()

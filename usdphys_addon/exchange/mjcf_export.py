@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from bpy.types import Context
 
 from ..bridge import authored_poses, scene_read
 from ..bridge.environment import require_usd
+from ..bridge.reading import DEFAULT_ROOT
 from ..core.units import SI
 from ..system.files import checked, usable_name, work_folder
 from . import usd_export
@@ -31,8 +33,9 @@ def export_mjcf(context: Context, filepath: str | Path, *, strict: bool = False)
     from ..usd import read as usd_read
 
     target = checked(Path(bpy.path.abspath(usable_name(str(filepath)))).absolute())
-    reading = scene_read.read_scene(context.evaluated_depsgraph_get())
     memory: Any = context.scene.usdphys.source
+    root = "" if memory.filepath else DEFAULT_ROOT
+    reading = scene_read.read_scene(context.evaluated_depsgraph_get(), root=root)
     with work_folder() as scratch:
         file = scratch / "model.usdc"
         written = usd_export.export_usd(context, file, usd_export.ExportOptions(SI))
@@ -42,5 +45,14 @@ def export_mjcf(context: Context, filepath: str | Path, *, strict: bool = False)
         folders = [Path(memory[FOLDER])] if FOLDER in memory else []
         issues, counts = mjcf_file.write_file(stage, model, target, strict=strict, folders=folders)
         del stage
-    errors = [issue for issue in written.issues if issue.severity == "error"]
-    return ExportResult(target, [*reading.issues, *errors, *issues], counts)
+    others = [issue for issue in written.issues if issue.severity == "error" and issue not in reading.issues]
+    # The checks have run on the scene and on the stage; a prim is not told the same twice.
+    told = {(issue.code, issue.path) for issue in (*reading.issues, *others)}
+    issues = [issue for issue in issues if (issue.code, issue.path) not in told]
+    usd_export.report_animation(
+        reading, set(), others, mjcf_file.KEEP_ANIMATION, mjcf_file.moved_by_samples(reading.model)
+    )  # fmt: skip
+    others += [
+        replace(issue, fix=mjcf_file.KEEP_ANIMATION) for issue in written.issues if issue.code == "AnimatedValueLeftOut"
+    ]  # fmt: skip
+    return ExportResult(target, [*reading.issues, *others, *issues], counts)

@@ -70,6 +70,8 @@ def _export_one(
     if form == "composed" or obstacle or source_export.source_of(scene) is None:
         if is_of_edits:
             raise InputError("The scene was not imported from a USD file, so there is no source to put edits on.")
+        # What Blender composes lacks references and variants, so that the imported file is not replaced by it either.
+        checked(usd_export.checked_target(filepath), source_export.files_of_source(scene))
         result = usd_export.export_usd(context, filepath, options)
         if obstacle and form == "auto":
             result.issues.append(Issue(

@@ -737,6 +737,10 @@ class Comparison:
         chosen.merged = frozenset(
             path for path in (*chosen.new, *chosen.changed) if path in known and known[path].type_name == "Mesh"
         )
+        chosen.faces = frozenset(
+            path for path, placement in chosen.new.items()
+            if (prim := known.get(placement.geometry)) is not None and prim.type_name == "Mesh"
+        )  # fmt: skip
         return chosen
 
     def _type_before(self, path: str) -> str:

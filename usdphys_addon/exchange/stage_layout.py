@@ -92,6 +92,27 @@ def rename(stage: Usd.Stage) -> None:
     usd_hierarchy.move_prims(layer, _renames(layer, remembered.objects_by_name(with_linked=True)))
 
 
+def merge_colliders(stage: Usd.Stage, types: Mapping[str, str]) -> None:
+    """Merge geometry into the prims of objects that were imported as one prim with it, in a scene without the file.
+
+    Such objects are appended or linked from the .blend of another scene. types: of colliders, by the names of their
+    objects.
+    """
+    from pxr import Sdf
+
+    from ..usd.specs import children_of
+
+    layer, objects = stage.GetEditTarget().GetLayer(), remembered.objects_by_name(with_linked=True)
+    with Sdf.ChangeBlock():
+        pending = [layer.pseudoRoot]
+        while pending:
+            for child in children_of(pending.pop()):
+                obj = _object_of(child, objects)
+                if obj is not None and types.get(obj.name) in usd_geom.GEOMETRY_TYPES:
+                    _merge_geometry(child, types[obj.name])
+                pending.append(child)
+
+
 def _renames(layer: Sdf.Layer, objects: Mapping[str, Object]) -> dict[str, str]:
     """New paths of the prims that get another name, by their old paths. objects: by name."""
     from ..usd.specs import children_of

@@ -16,14 +16,16 @@ from ..bridge.reading import SceneReading
 from ..core import frames, paths
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
-from ..core.schemas.usd_geom import GEOMETRY_TYPES, GPRIM_TYPES
+from ..core.schemas.usd_geom import CURVE_TYPES, GEOMETRY_TYPES, GPRIM_TYPES
 from ..core.validate import Issue
 
 if TYPE_CHECKING:
     from pxr import Usd
 
 #: Types of prims that hold the data of an object with physics: shapes, and the curves of cables.
-_GEOMETRY = GEOMETRY_TYPES | {"BasisCurves"}
+_GEOMETRY = GEOMETRY_TYPES | CURVE_TYPES
+#: Types of objects with faces that Blender's exporter leaves out.
+_UNWRITTEN = frozenset({"SURFACE"})
 OBJECT_NAME = "userProperties:blender:object_name"
 
 
@@ -70,7 +72,7 @@ class StageMatcher:
                 if geometry is None:
                     absent.add(site.geometry)
                     self.report_no_geometry(site, issues)
-                elif site.geometry != site.path and is_written_undeformed(site.obj):
+                elif site.geometry != site.path and (is_written_undeformed(site.obj) or self.is_line(geometry)):
                     self.put_beside(model.prims[site.geometry], geometry, renames)
                 elif geometry != site.geometry:
                     renames[site.geometry] = geometry
@@ -171,8 +173,12 @@ class StageMatcher:
                 return str(self.editable(child.GetPath()).path)
         return None
 
+    def is_line(self, geometry: str) -> bool:
+        """True where Blender has written curves without the faces that it shows of them."""
+        return bool(self.stage.GetPrimAtPath(geometry).GetTypeName() in CURVE_TYPES)
+
     def put_beside(self, prim: Prim, geometry: str, renames: dict[str, str]) -> None:
-        """Have a collider written as a mesh of its own: the one on the stage is deformed, and a collider is rigid."""
+        """Have a collider written as a mesh of its own, where that on the stage is deformed or has no faces."""
         renames[prim.path] = paths.free(f"{geometry}_collider", self.stage.GetPrimAtPath)
         prim.local, prim.purpose = np.eye(4), "guide"
         if prim.materials and not prim.physics_binding:
@@ -252,6 +258,13 @@ class StageMatcher:
 
     def report_absent(self, site: Placement, issues: list[Issue]) -> None:
         name = site.chain[-1]
+        if site.obj.type in _UNWRITTEN:
+            issues.append(Issue(
+                "NotExported", "warning", site.path, name,
+                f"'{name}' has physics and is not in the exported file, because Blender's exporter writes no such "
+                "surfaces.", f"Convert '{name}' to a mesh.",
+            ))  # fmt: skip
+            return
         issues.append(Issue(
             "NotExported", "warning", site.path, name,
             f"'{name}' has physics and is not in the exported file, because it is hidden or not selected.",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
@@ -339,6 +339,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     """Put the physics of a scene on the stage that Blender has just filled."""
     from ..usd import hierarchy as usd_hierarchy
     from ..usd import skeletons, unit_conversion
+    from ..usd import verify as usd_verify
     from ..usd import write as usd_write
 
     stage = export_context.get_stage()
@@ -364,6 +365,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         units = units._replace(local_meters_per_unit=reading.model.units.meters_per_unit)
     elif any("prim" in placement.touched for placement in reading.placements):
         stage_layout.rename(stage)
+        stage_layout.merge_colliders(stage, _shapes_of(reading))
     matcher = StageMatcher(stage, export_context, by_name=job.by_name)
     model = matcher.matched(reading, job.issues)
     if job.proof is not None:
@@ -377,6 +379,11 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     _restore_default_prim(stage, home_of(scene))
     usd_write.write_units(stage, units)
     animated = [path for path, prim in model.prims.items() if prim.is_animated]
+    # Blender writes samples of the place of an object as soon as any value of it is animated.
+    animated += [
+        matcher.renames.get(placement.path, placement.path) for placement in reading.placements
+        if placement.obj.animation_data is not None
+    ]  # fmt: skip
     has_skeletons = bool(len(bpy.data.armatures) or len(bpy.data.shape_keys))
     if len(bpy.data.shape_keys):
         blend_shapes.write_weights(
@@ -394,6 +401,11 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         job.proof.moves.append(job.moved)
     if is_imported:
         kept = stage_layout.tidy(stage, scene, places, job.issues, reading.frame, _root_of(stage, job))
+        if kept:
+            usd_hierarchy.keep_current_poses(stage, animated, reading.frame)
+        if job.proof is not None:
+            for kind, number in usd_verify.counts_of_prototypes(stage).items():
+                job.proof.counts[kind] += number
         if not is_read_last:
             _leave_stage(job)
         stage_layout.put_in_order(layer, scene)
@@ -449,6 +461,13 @@ def _restore(
     return stage_layout.restore(stage, looks, reading.materials, gprims)
 
 
+def _shapes_of(reading: SceneReading) -> dict[str, str]:
+    """Types of the colliders that are one prim with their object, by the name of that."""
+    prims = reading.model.prims
+    merged = [site for site in reading.sites.values() if site.geometry == site.path and site.path in prims]
+    return {site.obj.name: prims[site.path].type_name for site in merged}
+
+
 def _leave_stage(job: _Job) -> None:
     """Nobody asks the stage any more (our hook is the last that was registered), so it need not be composed anew.
 
@@ -499,19 +518,25 @@ def moving_paths(reading: SceneReading) -> frozenset[str]:
     return frozenset(placement.path for placement in reading.placements if is_animated(placement.obj))
 
 
-def report_animation(reading: SceneReading, kept: set[str], issues: list[Issue]) -> None:
-    """Report objects that move over time, of which only the pose was written. kept: names of other objects."""
+def report_animation(
+    reading: SceneReading, kept: set[str], issues: list[Issue], fix: str = SWITCH_ON, written: Set[str] | None = None
+) -> None:  # fmt: skip
+    """Report objects that move over time, of which only the pose was written. kept: names of other objects.
+
+    written: paths of all that is written; an object that none of them is at or below is not named.
+    """
     # Those with a group have no animation and no constraints.
     names = [
         placement.obj.name for placement in reading.placements
         if placement.group is None and _moves_over_time(placement.obj) and placement.obj.name not in kept
+        and (written is None or any(paths.is_at_or_below(path, placement.path) for path in written))
     ]  # fmt: skip
     if names:
         more = f" and {counted(len(names) - 1, 'other object')}" if len(names) > 1 else ""
         issues.append(Issue(
             "AnimationLeftOut", "warning", "", names[0],
             f"Of '{names[0]}'{more}, animated here, the pose at frame {reading.frame:g} was written.",
-            SWITCH_ON,
+            fix,
         ))  # fmt: skip
 
 

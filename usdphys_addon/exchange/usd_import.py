@@ -572,7 +572,12 @@ class _Capture:
     error: BaseException | None = None
 
     def take(self, import_context: Any) -> bool:
+        from pxr import Usd
+
         try:
+            # Blender's importer holds each sample until the next. Cache files go on reading the same stage, see
+            # `composition.opened_once`; between samples they would show another place than USD says.
+            import_context.get_stage().SetInterpolationType(Usd.InterpolationTypeLinear)
             collect(import_context, self.found)
             if self.finish is not None:
                 self.result = self.finish(self.found)

@@ -17,6 +17,7 @@ from ..core import paths, proof, summary, validate
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.validate import Issue
+from ..core.words import counted
 from ..mjcf import edit, further, layout, read, source, verify, write
 from ..mjcf.further import Further, Spring
 from ..mjcf.source import Source
@@ -82,6 +83,26 @@ def write_file(
         replace_together(scratch, target, _copies_of(target))
     counts = summary.counts(model)
     return issues, {**counts, "joints": counts["joints"] - made.lost_joints}
+
+
+#: What to do about animation, which models of MuJoCo have none of.
+KEEP_ANIMATION = "MJCF holds no animation; export USD to keep it."
+
+
+def moved_by_samples(model: PhysicsModel) -> set[str]:
+    """Paths of the bodies and colliders that no simulation moves: if anything does, it is animation."""
+    return {path for path in (*model.bodies, *model.colliders) if not model.is_simulated(path)}
+
+
+def stilled(model: PhysicsModel, moving: Iterable[str], frame: float) -> list[Issue]:
+    """An issue about the animated prims of a stage of which a file holds one pose. frame: its time code."""
+    held = moved_by_samples(model)
+    names = sorted(path for path in moving if any(paths.is_at_or_below(one, path) for one in held))
+    if not names:
+        return []
+    more = f" and {counted(len(names) - 1, 'other object')}" if len(names) > 1 else ""
+    message = f"Of '{names[0]}'{more}, animated here, the pose at frame {frame:g} was written."
+    return [Issue("AnimationLeftOut", "warning", names[0], "", message, KEEP_ANIMATION)]
 
 
 def _textures_beside(target: Path) -> str:

@@ -97,6 +97,22 @@ def move_to(stage: Usd.Stage, model: PhysicsModel, time: Usd.TimeCode) -> None:
         model.prims[path].world = world
 
 
+def stand_still(stage: Usd.Stage, time: Usd.TimeCode) -> set[str]:
+    """Give an open stage the poses at a time code as those for the default time, without a change of its files.
+
+    Returns the paths of the prims that have animated transforms.
+    """
+    seen = Usd.PrimRange(stage.GetPseudoRoot(), Usd.PrimDefaultPredicate)
+    moving = [prim for prim in seen if _moves_itself(prim)[0]]
+    with Usd.EditContext(stage, stage.GetSessionLayer()):
+        for prim in moving:
+            for operation in UsdGeom.Xformable(prim).GetOrderedXformOps():
+                attribute = operation.GetAttr()
+                if attribute.GetNumTimeSamples() and (value := attribute.Get(time)) is not None:
+                    attribute.Set(value)
+    return {str(prim.GetPath()) for prim in moving}
+
+
 def write_bake(
     stage: Usd.Stage, target: Path, paths: Sequence[str], worlds: NDArray[np.float64], clock: Clock,
     points: Mapping[str, NDArray[np.float64]] = MappingProxyType({}),

@@ -184,7 +184,21 @@ def _counts(stage: Usd.Stage, known: Mapping[Usd.Prim, frozenset[str] | None]) -
     """Number of prims with physics by kind, as `summary.counts` of a model of the whole stage. known: their schemas."""
     proxies = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
     prims = Usd.PrimRange(stage.GetPseudoRoot(), proxies)
-    kinds = Counter(known.get(prim) or _schemas_of(prim) for prim in prims)
+    return _counts_of(Counter(known.get(prim) or _schemas_of(prim) for prim in prims))
+
+
+def counts_of_prototypes(stage: Usd.Stage) -> dict[str, int]:
+    """Number of prims with physics by kind in the point instancers of a stage: no object stands for a prototype."""
+    seen = iter(Usd.PrimRange(stage.GetPseudoRoot(), Usd.PrimDefaultPredicate))
+    kinds: Counter[frozenset[str]] = Counter()
+    for prim in seen:
+        if prim.IsA(UsdGeom.PointInstancer):
+            seen.PruneChildren()
+            kinds.update(map(_schemas_of, Usd.PrimRange(prim)))
+    return _counts_of(kinds)
+
+
+def _counts_of(kinds: Mapping[frozenset[str], int]) -> dict[str, int]:
     numbers: Counter[str] = Counter()
     for schemas, number in kinds.items():
         numbers.update(dict.fromkeys(schemas, number))
