@@ -161,7 +161,7 @@ class _Judge:
             message = found.message + " " + f"{PUSHED[pushed[0].name]}, and nobody has chosen that start."
             causes = tuple(cause for check in pushed for cause in check.causes)
             return Check(SECTION, name, "doubtful", message, found.path, causes, pushed[0].fix, found.data)
-        if name == "energy" and (jams := self._jams(part)):
+        if name == "energy" and (jams := self._jams(part, found.path)):
             one, still = (self.model.prims[path].display for path in jams[0])
             message = found.message + " " + f"{one} and {still} touch at the start, and no joint can move them apart."
             causes = tuple(dict.fromkeys(cause for ends in jams for cause in filter_causes(ends)))
@@ -182,11 +182,13 @@ class _Judge:
         message = f"{found.message} {_ZERO}"
         return Check(SECTION, name, "doubtful", message, found.path, causes, _FIXES[name], found.data)
 
-    def _jams(self, part: Part) -> list[list[str]]:
-        """Pairs of a part that touch at the start where no joint can move them apart: engines push them."""
+    def _jams(self, part: Part, path: str) -> list[list[str]]:
+        """Pairs of a part that touch at the start where no joint can move them apart, and that engines push: those of a
+        body first."""
         told = [notice.message for notice in self.motion.notices if notice.code == "ContactJammed"]
         pairs = [named_prims(self.model, message) for message in told]
-        return [ends for ends in pairs if len(ends) == 2 and not set(ends).isdisjoint(part.bodies)]
+        found = [ends for ends in pairs if len(ends) == 2 and not set(ends).isdisjoint(part.bodies)]
+        return sorted(found, key=lambda ends: path not in ends)
 
     def _causes(self, name: str, test: _Test, part: Part, found: Found) -> tuple[Cause, ...]:
         near = _frame_causes(self.subject, found)
