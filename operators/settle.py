@@ -23,7 +23,7 @@ class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
 
     fitted = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
     seconds = FloatProperty(
-        name="Longest", default=10.0, min=0.1, soft_max=60.0, subtype="TIME", unit="TIME_ABSOLUTE",
+        name="Stop After", default=10.0, min=0.1, soft_max=60.0, subtype="TIME", unit="TIME_ABSOLUTE",
         description="Longest time to simulate; it ends earlier when nothing moves any more",
     )  # fmt: skip
     copies = IntProperty(

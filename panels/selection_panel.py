@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import bpy
@@ -63,6 +64,8 @@ _DOTS = {
     value_keys.DRIVEN: "DECORATE_DRIVER", "": "BLANK1",
 }  # fmt: skip
 _DIFFERS = "\N{NOT EQUAL TO}"
+#: The unit at the end of a label.
+_UNIT = re.compile(r" \([^()]*\)$")
 
 
 class _Rows:
@@ -82,11 +85,14 @@ class _Rows:
         """text: in place of the name of the property. search: as of `prop_search`."""
         declared = self.declared[name]
         label = fitting.shown(declared.name if text is None else text)
-        if name in self.differing:
-            label = f"{label} {_DIFFERS}"
         row = layout.row(align=True)
         share = _LEFT_OF_TICK if declared.type == "BOOLEAN" else fitting.SPLIT
-        fits = fitting.text_width(label) <= fitting.label_room(declared.type, self.room, is_split=True, share=share)
+        room = fitting.label_room(declared.type, self.room, is_split=True, share=share)
+        if name in self.differing:
+            signed = f"{label} {_DIFFERS}"
+            # The sign comes a moment later, and a label that needed a line of its own would move what is below it.
+            label = signed if fitting.text_width(signed) <= room else f"{_UNIT.sub('', label)} {_DIFFERS}"
+        fits = fitting.text_width(label) <= room
         typed = selection.typed_over(name)
         if typed is not None and fits:
             row.prop(self.values, typed.name, text=label, translate=False, placeholder=tr(typed.placeholder))
@@ -222,7 +228,8 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             colliders, index = obj.usdphys.colliders, obj.usdphys.active_collider_index
             if 0 <= index < len(colliders) and colliders[index].shape in ("AUTO", "MESH"):
                 # Empty while it is not known: a row that came later would move those below it under the mouse.
-                _below_value(box, tr(phrase(shapes[index])) if index < len(shapes) else "")
+                text = tr(phrase(shapes[index])) if index < len(shapes) else ""
+                _below_value(box, f"{text} {_DIFFERS}" if selection.SHAPES in rows.differing else text)
             rows.draw(box, "surface", search_data=bpy.data, search_property="materials", icon="MATERIAL")
             rows.draw(box, "friction")
             rows.draw(box, "bounce")

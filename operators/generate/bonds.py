@@ -6,20 +6,20 @@ from typing import Any
 
 import bpy
 
-from ...usdphys_addon.bridge.typed_props import EnumProperty, FloatProperty
+from ...usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ...usdphys_addon.core.common_materials import MATERIALS
 from .generator import Generator
 
 
 class USDPHYS_OT_break_apart(Generator, bpy.types.Operator):
-    """Make the selected pieces, or the loose parts of one mesh, bodies with fixed joints that break where they touch"""
+    """Make the selected pieces, or those that one mesh is broken into, bodies with fixed joints that break where they
+    touch"""
 
     bl_idname = "usdphys.break_apart"
     edits_selected = True
-    keeps_meshes = True
     bl_label = "Break Apart"
     icon = "MOD_EXPLODE"
-    needs = (1, "Select the pieces, or one mesh with loose parts")
+    needs = (1, "Select the pieces, or one mesh")
 
     material = EnumProperty(
         name="Material",
@@ -31,10 +31,32 @@ class USDPHYS_OT_break_apart(Generator, bpy.types.Operator):
         name="Strength", default=1.0, min=0.0, soft_max=10.0,
         description="Factor of the tensile strength of the material; bonds break at the product",
     )  # fmt: skip
+    pieces = IntProperty(
+        name="Pieces", default=20, min=2, soft_max=100, max=1000,
+        description="Number of pieces that a mesh of a single part is broken into",
+    )  # fmt: skip
+    seed = IntProperty(name="Seed", min=0, description="Random seed: another number breaks it elsewhere")
     gap = FloatProperty(
         options={"SKIP_SAVE"}, name="Gap", default=0.0025, min=0.0, subtype="DISTANCE",
         description="Faces that are at most this far apart count as touching",
     )  # fmt: skip
+
+    breaks = BoolProperty(options={"HIDDEN", "SKIP_SAVE"})
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        # Pieces that are there already are not broken again.
+        self.draw_all("material", "strength", *(("pieces", "seed") if self.breaks else ()), "gap")
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        from ...usdphys_addon.generators import fracture
+
+        if self.edited >= 0:
+            self.breaks = False
+            return super().execute(context)
+        self.breaks = len(fracture.meshes_of(context.selected_objects)) == 1
+        # Before the record begins: what is made of the pieces can be removed and edited, and they stay.
+        with fracture.in_pieces(context, list(context.selected_objects), self.pieces, self.seed):
+            return super().execute(context)
 
     def fits(self, context: bpy.types.Context) -> Iterator[tuple[str, Any]]:
         from ...usdphys_addon.bridge.writing import unit_length

@@ -11,8 +11,14 @@ import bpy
 from ...usdphys_addon.bridge.language import tr
 from ...usdphys_addon.bridge.typed_props import IntProperty, StringProperty
 from ...usdphys_addon.core.words import named, phrase
-from ..needs import AT_REST, OBJECT_MODE, ONE_OBJECT, SCENE, are_met, poll, selected
+from ..needs import AT_REST, OBJECT_MODE, ONE_OBJECT, SCENE, Need, are_met, poll, selected
 from ..outcome import check_numbers, draw_rows, finish
+
+#: By what the selection belongs to, an operator says itself: to find that out takes too long for each redraw.
+_MADE: Need = (
+    lambda context: len(context.scene.usdphys.constructions) > 0,
+    "Nothing that Make has made is selected; select a part of it, such as a plank of a bridge.",
+)
 
 
 class Remade:
@@ -23,8 +29,6 @@ class Remade:
     properties: Any
     bl_idname: str
     bl_label: str
-    #: New meshes are pieces of the user's own, which *Remove* leaves.
-    keeps_meshes = False
 
     #: Number of the construction that is made again; -1 for a new one.
     edited = IntProperty(default=-1, options={"HIDDEN", "SKIP_SAVE"})
@@ -52,8 +56,7 @@ class Remade:
 
         def noted() -> tuple[str, list[str]]:
             with records.recorded(
-                context, self.bl_label, keeps_meshes=self.keeps_meshes,
-                settings=lambda: records.Settings(type(self).bl_idname, values_of(self)),
+                context, self.bl_label, settings=lambda: records.Settings(type(self).bl_idname, values_of(self)),
             ):  # fmt: skip
                 return self.make_new(context)
 
@@ -121,7 +124,7 @@ class USDPHYS_OT_remove_generated(bpy.types.Operator):
     bl_label = "Remove Generated"
     bl_options: Any = {"REGISTER", "UNDO"}
     icon = "TRASH"
-    poll = poll(SCENE, OBJECT_MODE, AT_REST, ONE_OBJECT)
+    poll = poll(SCENE, OBJECT_MODE, AT_REST, ONE_OBJECT, _MADE)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.generators import records
@@ -140,7 +143,7 @@ class USDPHYS_OT_edit_generated(bpy.types.Operator):
     bl_label = "Edit Generated"
     bl_options: Any = {"INTERNAL"}
     icon = "SETTINGS"
-    poll = poll(SCENE, OBJECT_MODE, AT_REST, ONE_OBJECT)
+    poll = poll(SCENE, OBJECT_MODE, AT_REST, ONE_OBJECT, _MADE)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         return self.call(context, "INVOKE_DEFAULT")

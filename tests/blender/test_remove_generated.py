@@ -189,6 +189,12 @@ def test_what_a_joint_of_the_user_holds_keeps_its_physics():
 
 def test_without_anything_made_it_says_so():
     posts()
+    assert not bpy.ops.usdphys.remove_generated.poll() and not bpy.ops.usdphys.edit_generated.poll()
+    with pytest.raises(RuntimeError, match="Nothing that Make has made is selected; select a part of it"):
+        bpy.ops.usdphys.remove_generated()
+    bpy.ops.usdphys.rope(segments=4)
+    assert bpy.ops.usdphys.remove_generated.poll() and bpy.ops.usdphys.edit_generated.poll()
+    select(scenes.add_box("Stranger"))
     with pytest.raises(RuntimeError, match="Nothing that Make has made is selected; select a part of it"):
         bpy.ops.usdphys.remove_generated()
 

@@ -92,11 +92,45 @@ def test_values_that_differ_are_named():
     chosen().mass = 3.0
     other.usdphys.mass.mass = 4.0
     known()
-    assert selection.differing(bpy.context.object, 2) == {"mass"}
+    assert selection.differing(bpy.context.object, 2) == {"mass", "mass_diagonal_inertia"}, "the inertia follows"
     chosen().mass = 5.0
     readout.forget()
     known()
     assert selection.differing(bpy.context.object, 2) == frozenset()
+
+
+def test_computed_values_that_differ_are_named():
+    one, other = scenes.solid("One"), scenes.solid("Other", location=(5.0, 0.0, 0.0))
+    for obj in (one, other):
+        obj.usdphys.colliders[0].shape = "AUTO"
+        obj.usdphys.rigid_body.starts_asleep = False
+    other.rotation_euler = 0.3, 0.2, 0.1
+    scenes.select(one, other)
+    known()
+    assert selection.differing(bpy.context.object, 2) == frozenset(), "the same box elsewhere is the same"
+    other.scale = 2.0, 1.0, 1.0
+    readout.forget()
+    known()
+    assert selection.differing(bpy.context.object, 2) == {"mass", "mass_diagonal_inertia"}
+    other.usdphys.mass.is_applied = True
+    other.usdphys.mass.mass = readout.compute_mass(bpy.context, one.name).mass
+    other.scale = 1.0, 1.0, 1.0
+    readout.forget()
+    known()
+    assert "mass" not in selection.differing(bpy.context.object, 2), "one is typed, and both are the same"
+
+
+def test_automatic_shapes_that_differ_are_named():
+    one = scenes.solid("One")
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=0.5, location=(5.0, 0.0, 0.0))
+    ball = bpy.context.object
+    ball.usdphys.rigid_body.is_applied = True
+    ball.usdphys.colliders.add()
+    for obj in (one, ball):
+        obj.usdphys.colliders[0].shape = "AUTO"
+    scenes.select(one, ball)
+    known()
+    assert selection.SHAPES in selection.differing(bpy.context.object, 2)
 
 
 def test_friction_without_a_material_is_that_of_the_preview_and_makes_one_material_for_all():

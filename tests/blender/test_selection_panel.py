@@ -6,6 +6,7 @@ import math
 
 import bpy
 import pytest
+from usdphys_ext.panels import fitting
 from usdphys_ext.usdphys_addon.authoring import group_edits, selected, value_keys
 from usdphys_ext.usdphys_addon.core import mass
 from usdphys_ext.usdphys_addon.playback import guard
@@ -148,6 +149,21 @@ def test_values_that_differ_have_a_sign_and_what_is_authored_a_button():
     button = next(row for row in box().buttons("usdphys.selection_unset") if row.values == {"name": "mass"})
     assert button.press() == {"FINISHED"}
     assert [selected.BEHIND["mass"].read(obj) for obj in (one, other)] == [0.0, 0.0]
+
+
+def test_a_sign_moves_no_row(monkeypatch):
+    """It comes a moment later, when the mouse is above the rows below."""
+    one, other = scenes.solid("One", shape="AUTO"), scenes.solid("Other", shape="AUTO")
+    scenes.select(one, other)
+    monkeypatch.setattr(fitting, "room", lambda: 220.0)
+    compute()
+    before = list(box().all())
+    other.scale = 1.0, 1.0, 3.0
+    readout.forget()
+    compute()
+    after = list(box().all())
+    assert "Mass \N{NOT EQUAL TO}" in [row.text for row in after if row.name == "mass"]
+    assert [row.kind for row in after] == [row.kind for row in before]
 
 
 def test_values_that_differ_have_a_sign_while_it_plays():

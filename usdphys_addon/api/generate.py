@@ -42,11 +42,11 @@ def _start(function: str) -> tuple[Any, float]:
 
 
 @contextmanager
-def _making(context: Any, kind: str, *chosen: Any, keeps_meshes: bool = False) -> Iterator[None]:
+def _making(context: Any, kind: str, *chosen: Any) -> Iterator[None]:
     """Select objects, and the active one, and note what is made of them, for `remove`. kind: as in the window."""
     from ..generators import records
 
-    with blender.selected(context, *chosen), records.recorded(context, kind, keeps_meshes=keeps_meshes):
+    with blender.selected(context, *chosen), records.recorded(context, kind):
         yield
 
 
@@ -183,23 +183,29 @@ def wall(
 
 
 def break_apart(
-    objects: Objects, *, material: str = "brick", strength: float = 1.0, gap: float | None = None
+    objects: Objects, *, material: str = "brick", strength: float = 1.0, gap: float | None = None, pieces: int = 20,
+    seed: int = 0,
 ) -> Report:  # fmt: skip
-    """Make pieces, or the loose parts of one mesh, bodies with joints that break where they touch.
+    """Make pieces, or those that one mesh is broken into, bodies with joints that break where they touch.
 
-    material: a preset, such as "brick" or "glass", which says density, friction and strength. strength: factor of it.
-    gap: largest distance of faces that touch, m.
+    A mesh of loose parts is split into these; one of a single part is broken into so many `pieces`. material: a
+    preset, such as "brick" or "glass", which says density, friction and strength. strength: factor of it. gap: largest
+    distance of faces that touch, m. seed: another number breaks it elsewhere.
     """
     context, meters = _start("break_apart")
     from ..core.common_materials import BY_KEY
-    from ..generators import bonds
+    from ..generators import bonds, fracture
 
     key = chosen(material, tuple(each.lower() for each in BY_KEY), "preset of a material")
     targets = blender.objects_of(objects, context.scene)
-    with _making(context, "Break Apart", targets, keeps_meshes=True):
-        # Cell Fracture leaves 0.002 between its pieces, in scenes of any unit.
-        width = _units(gap, lambda: 0.0025 / min(meters, 1.0), meters)
-        done = bonds.bond(context, targets, bonds.BondOptions(key, strength, width))
+    # Cell Fracture leaves 0.002 between its pieces, in scenes of any unit.
+    width = _units(gap, lambda: 0.0025 / min(meters, 1.0), meters)
+    with (
+        blender.selected(context, targets),
+        fracture.in_pieces(context, targets, pieces, seed) as parts,
+        _making(context, "Break Apart", parts),
+    ):
+        done = bonds.bond(context, parts, bonds.BondOptions(key, strength, width))
     return Report(f"Joined {len(done.pieces)} pieces by {len(done.joints)} bonds", (), _names(done.pieces))
 
 

@@ -59,7 +59,7 @@ AXES = tuple((axis, axis, f"The {axis} axis") for axis in "XYZ")
 def nested_bodies(note: str = "", **options: Any) -> Any:
     """The choice of how nested bodies are exported, for scene, export and preferences. note: added to the tooltip."""
     return bpy.props.EnumProperty(
-        name="Nesting", items=items_of("nesting"), default="NESTED",
+        name="Hierarchy", items=items_of("nesting"), default="NESTED",
         description=f"How to export rigid bodies that are parented to other rigid bodies{note}", **options,
     )  # fmt: skip
 

@@ -205,6 +205,12 @@ class PhysicsModel:
     def articulations(self) -> dict[str, Prim]:
         return self.having(usd_physics.ArticulationRootAPI)
 
+    def filtered_pairs(self) -> Iterator[tuple[str, str]]:
+        """(prim, target) of each filtered pair, as it is said."""
+        for path, prim in self.having(usd_physics.FilteredPairsAPI).items():
+            said = prim.get(usd_physics.FilteredPairsAPI)
+            yield from ((path, target) for target in (said and said.filtered_pairs) or ())
+
     def ancestors(self, path: str) -> Iterator[Prim]:
         """The prims of the model above a path, nearest first."""
         for above in paths.ancestors_of(path):

@@ -648,10 +648,11 @@ def _filter_colliders(model: PhysicsModel) -> None:
         return
     bodies = model.bodies
     parts = [*bodies, *(path for path in model.colliders if model.body_of(path) is None)]
-    known = {*parts, *model.colliders, *model.having(usd_physics.ArticulationRootAPI)}
+    known = {*parts, *model.colliders, *model.articulations}
+    inside = paths.inside_each(parts, {end for pair in model.filtered_pairs() for end in pair} - known)
 
     def ends(path: str) -> list[str]:
-        return [path] if path in known else [part for part in parts if paths.is_at_or_below(part, path)] or [path]
+        return inside.get(path) or [path]
 
     by_prim: dict[str, dict[str, None]] = {}
     for path, prim in holders.items():

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import bpy
 import mathutils
 import numpy as np
 from bpy.types import Context, Object
@@ -22,6 +21,7 @@ from ..core.building import contact_area
 from ..core.errors import InputError
 from ..core.overlap import close_pairs
 from . import joints, shapes
+from .fracture import meshes_of
 
 #: No limit, m, as a number: PhysX ignores the limit of a slide that has one side only.
 _FAR = 1e10
@@ -48,13 +48,11 @@ class Bonded:
 def bond(context: Context, objects: Sequence[Object], options: BondOptions) -> Bonded:
     """Make pieces rigid bodies, and join those that touch by joints that yield and break. Raises InputError.
 
-    A single object is split into its loose parts first. The strength follows from the area and the material.
+    The strength follows from the area and the material.
     """
-    pieces = [obj for obj in objects if obj.type == "MESH" and not is_joint(obj) and obj.library is None]
-    if len(pieces) == 1:
-        pieces = _split(context, pieces[0])
+    pieces = meshes_of(objects)
     if len(pieces) < 2:
-        raise InputError("Select the pieces, or one mesh with loose parts.")
+        raise InputError("Select the pieces, or one mesh.")
     for obj in pieces:
         if obj.parent in pieces:
             raise InputError(f"'{obj.name}' is below another piece; clear its parent.")
@@ -121,21 +119,3 @@ def _facing(place: frames.Matrix, normal: frames.Matrix) -> frames.Matrix:
     """A frame whose X axis is the normal."""
     turn: Any = mathutils.Vector(normal.tolist()).to_track_quat("X", "Z")
     return frames.transform(place, np.array(turn.to_matrix()))
-
-
-def _split(context: Context, obj: Object) -> list[Any]:
-    """The loose parts of a mesh as objects of their own, each with its origin in its middle."""
-    if obj.modifiers or obj.data.shape_keys is not None:
-        raise InputError(f"'{obj.name}' has modifiers or shape keys; apply them first.")
-    shapes.select_only(context, [obj])
-    if obj.data.users > 1:
-        obj.data = obj.data.copy()
-    bpy.ops.mesh.separate(type="LOOSE")
-    parts = list(context.selected_objects)
-    if len(parts) < 2:
-        raise InputError(
-            f"'{obj.name}' has only one part; break it into pieces first, for instance with Cell Fracture."
-        )
-    bpy.ops.object.origin_set(type="ORIGIN_CENTER_OF_VOLUME", center="MEDIAN")
-    context.view_layer.update()
-    return parts

@@ -43,13 +43,11 @@ class Settings(NamedTuple):
 
 
 @contextmanager
-def recorded(
-    context: Context, kind: str, *, keeps_meshes: bool = False, settings: Callable[[], Settings] | None = None
-) -> Iterator[None]:
+def recorded(context: Context, kind: str, *, settings: Callable[[], Settings] | None = None) -> Iterator[None]:
     """Note what the body of the `with` makes of the selection.
 
-    kind: name of the generator. keeps_meshes: new meshes are pieces of the user's own, which are only changed.
-    settings: called afterwards; without it the construction can be removed, but not made again.
+    kind: name of the generator. settings: called afterwards; without it the construction can be removed, but not made
+    again.
     """
     scene = context.scene
     chosen, active = list(context.selected_objects), context.view_layer.objects.active
@@ -59,11 +57,8 @@ def recorded(
     before = [(data, _state(data)) for data in _concerned(context.selected_objects)]
     yield
     made = [obj for obj in scene.objects if obj.session_uid not in objects]
-    pieces = [obj for obj in made if keeps_meshes and obj.type == "MESH" and not is_joint(obj)]
     changes = [(data, old, _state(data)) for data, old in before if _is_there(data)]
     changes = [change for change in changes if change[1] != change[2]]
-    changes += [(obj, {**_state(obj), "physics": {}, "materials": []}, _state(obj)) for obj in pieces]
-    made = [obj for obj in made if obj not in pieces]
     if not made and not changes:
         return
     item: Any = scene.usdphys.constructions.add()

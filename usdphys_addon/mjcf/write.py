@@ -954,22 +954,23 @@ class _Writer:
     def excludes(self) -> list[str]:
         """Pairs of bodies that do not collide. What stands still gets a body of its own if it is in one of them."""
         pairs: dict[tuple[str, str], None] = {}
-        for prim in self.model.prims.values():
-            own = prim.get(usd_physics.FilteredPairsAPI)
-            for other in (own.filtered_pairs or ()) if own is not None else ():
-                told = [
-                    (one, two) for one, two in product(self.filtered_at(prim.path), self.filtered_at(other))
-                    if one != two and (one in self.bodies or two in self.bodies)
-                ]  # fmt: skip
-                for ends in told:
-                    one, two = sorted(self.names[end] if end in self.bodies else self.own_body_of(end) for end in ends)
-                    pairs[one, two] = None
-                part = next(filter(self.is_one_of_several, (prim.path, other)), None)
-                if told and part is not None:
-                    self.issue(
-                        prim, f"MuJoCo excludes whole bodies: what {prim.display} does not collide with passes through "
-                        f"all colliders of the body of {part}.", "Put it into a body of its own, on a fixed joint.",
-                    )  # fmt: skip
+        said = list(self.model.filtered_pairs())
+        meant = self.filtered_at({end for pair in said for end in pair})
+        for path, other in said:
+            prim = self.model.prims[path]
+            told = [
+                (one, two) for one, two in product(meant[path], meant[other])
+                if one != two and (one in self.bodies or two in self.bodies)
+            ]  # fmt: skip
+            for ends in told:
+                one, two = sorted(self.names[end] if end in self.bodies else self.own_body_of(end) for end in ends)
+                pairs[one, two] = None
+            part = next(filter(self.is_one_of_several, (path, other)), None)
+            if told and part is not None:
+                self.issue(
+                    prim, f"MuJoCo excludes whole bodies: what {prim.display} does not collide with passes through "
+                    f"all colliders of the body of {part}.", "Put it into a body of its own, on a fixed joint.",
+                )  # fmt: skip
         for joint in [*self.loops, *(body.joint for body in self.bodies.values() if body.joint is not None)]:
             if not joint.schema.resolved("collision_enabled") and joint.parent.body and joint.child.body:
                 one, other = sorted((self.names[joint.parent.body], self.names[joint.child.body]))
@@ -983,18 +984,16 @@ class _Writer:
             len(self.colliders.get(body.path, ())) > 1 and path in self.model.colliders
         )  # fmt: skip
 
-    def filtered_at(self, path: str) -> list[str]:
-        """The bodies, and the colliders of what stands still, that a filtered pair means by a prim: those at it, or
+    def filtered_at(self, ends: set[str]) -> dict[str, list[str]]:
+        """The bodies, and the colliders of what stands still, that filtered pairs mean by prims: those at them, or
         below."""
-        prim = self.model.prims.get(path)
-        if prim is None or path in self.bodies:
-            return [path] if prim is not None else []
-        found: dict[str, None] = {}
-        for collider in self.model.colliders:
-            if paths.is_at_or_below(collider, path):
-                body = self.model.body_of(collider)
-                found[body.path if body is not None and body.path in self.bodies else collider] = None
-        return list(found)
+        known = {end for end in ends if end in self.model.prims}
+        meant = {end: [end] if end in self.bodies else [] for end in ends}
+        for end, colliders in paths.inside_each(self.model.colliders, known - self.bodies.keys()).items():
+            bodies = [(collider, self.model.body_of(collider)) for collider in colliders]
+            found = [body.path if body and body.path in self.bodies else collider for collider, body in bodies]
+            meant[end] = list(dict.fromkeys(found))
+        return meant
 
     def own_body_of(self, collider: str) -> str:
         """The name of a body that never moves, for a collider of what stands still."""

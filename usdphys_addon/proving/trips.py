@@ -175,10 +175,12 @@ def with_colliders_in_pairs(model: PhysicsModel) -> PhysicsModel:
     """The model with the colliders at and below a prim that is no body in the place of that prim, where it is one of a
     filtered pair: with other paths, others may be below it."""
 
+    known = {*model.bodies, *model.colliders, *model.articulations}
+    ends = {end for pair in model.filtered_pairs() for end in pair}
+    inside = paths.inside_each(model.colliders, ends - known)
+
     def shapes(path: str) -> tuple[str, ...]:
-        if path in model.bodies or path in model.colliders or path in model.articulations:
-            return (path,)
-        return tuple(one for one in model.colliders if paths.is_at_or_below(one, path)) or (path,)
+        return tuple(inside.get(path, ())) or (path,)
 
     result = model.copied()
     for path, prim in model.having(usd_physics.FilteredPairsAPI).items():
@@ -200,7 +202,7 @@ def _pair(model: PhysicsModel, owner: str, others: Iterable[str]) -> None:
 
 def with_pairs_of(one: PhysicsModel, other: PhysicsModel) -> PhysicsModel:
     """The second model with filtered pairs said where the first one says them, and without those that a joint says."""
-    said = {frozenset(pair): pair for pair in _pairs(one)}
+    said = {frozenset(pair): pair for pair in one.filtered_pairs()}
     jointed = set()
     for prim in other.joints.values():
         joint: Any = prim.get(usd_physics.Joint)
@@ -209,20 +211,14 @@ def with_pairs_of(one: PhysicsModel, other: PhysicsModel) -> PhysicsModel:
     result = other.copied()
     for prim in result.prims.values():
         prim.schemas.pop("PhysicsFilteredPairsAPI", None)
-    found = dict.fromkeys(frozenset(pair) for pair in _pairs(other))
+    found = dict.fromkeys(frozenset(pair) for pair in other.filtered_pairs())
     found = {pair: None for pair in said if pair in found} | found
-    given = {frozenset(pair): pair for pair in _pairs(other)}
+    given = {frozenset(pair): pair for pair in other.filtered_pairs()}
     for pair in found:
         owner, target = said.get(pair, given[pair])
         if (pair in said or pair not in jointed) and owner in result.prims:
             _pair(result, owner, (target,))
     return result
-
-
-def _pairs(model: PhysicsModel) -> Iterator[tuple[str, str]]:
-    for path, prim in model.having(usd_physics.FilteredPairsAPI).items():
-        value: Any = prim.get(usd_physics.FilteredPairsAPI)
-        yield from ((path, target) for target in value.filtered_pairs or ())
 
 
 def _targets(prim: Prim) -> set[str]:

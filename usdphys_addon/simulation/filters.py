@@ -105,37 +105,33 @@ def _pairs(
     carried: dict[str, set[str]] = defaultdict(set)
     for collider, carrier in carriers.items():
         carried[carrier].add(collider)
+    said = list(model.filtered_pairs())
+    inside = paths.inside_each(carriers, {end for pair in said for end in pair})
+
+    def colliders(path: str) -> set[str]:
+        """Those that a filtered pair refers to by a prim: of an articulation, of a body, or all at or below it.
+
+        A body without colliders has none: those below it are of other bodies.
+        """
+        if path in articulations:
+            return set(chain.from_iterable(carried.get(body, ()) for body in articulations[path]))
+        prim = model.prims.get(path)
+        if prim is not None and (path in carried or _is_body(prim)):
+            return carried.get(path, set())
+        return set(inside[path])
+
     whole: set[tuple[str, str]] = set()
     fine: list[tuple[frozenset[str], frozenset[str]]] = []
-    for path, prim in model.having(usd_physics.FilteredPairsAPI).items():
-        api = prim.get(usd_physics.FilteredPairsAPI)
-        for target in (api.filtered_pairs or ()) if api is not None else ():
-            other = model.prims.get(target)
-            first = _colliders(path, prim, carriers, carried, articulations)
-            second = _colliders(target, other, carriers, carried, articulations)
-            for (a, part_a), (b, part_b) in product(_split(first, carriers), _split(second, carriers)):
-                if a == b:
-                    continue
-                if part_a == carried[a] and part_b == carried[b]:
-                    whole.add((min(a, b), max(a, b)))
-                else:
-                    fine.append((frozenset(part_a), frozenset(part_b)))
+    for one, other in said:
+        parts = (_split(colliders(end), carriers) for end in (one, other))
+        for (a, part_a), (b, part_b) in product(*parts):
+            if a == b:
+                continue
+            if part_a == carried[a] and part_b == carried[b]:
+                whole.add((min(a, b), max(a, b)))
+            else:
+                fine.append((frozenset(part_a), frozenset(part_b)))
     return whole, fine
-
-
-def _colliders(
-    path: str, prim: Prim | None, carriers: dict[str, str], carried: dict[str, set[str]],
-    articulations: dict[str, set[str]],
-) -> set[str]:  # fmt: skip
-    """The colliders that a filtered pair refers to by a prim: of an articulation, of a body, or all at or below it.
-
-    A body without colliders has none: those below it are of other bodies.
-    """
-    if path in articulations:
-        return set(chain.from_iterable(carried.get(body, ()) for body in articulations[path]))
-    if prim is not None and (path in carried or _is_body(prim)):
-        return carried.get(path, set())
-    return {collider for collider in carriers if paths.is_at_or_below(collider, path)}
 
 
 def _is_body(prim: Prim) -> bool:

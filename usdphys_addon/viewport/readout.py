@@ -7,7 +7,7 @@ A draw gets the last value at once. Values of closed panels are not requested an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
@@ -23,6 +23,7 @@ from ..worker import jobs
 from ..worker.queue import Job
 
 if TYPE_CHECKING:
+    from ..bridge.reading import SceneReading
     from ..core.model import Prim
 
 #: Seconds between a request and its computation.
@@ -47,27 +48,52 @@ class MassReadout(NamedTuple):
     problem: str = ""
 
 
+class Matter(NamedTuple):
+    """What is computed of an object. shapes: what each of its colliders is, such as "Box"."""
+
+    mass: MassReadout
+    shapes: tuple[str, ...]
+
+
+def matter_of(context: bpy.types.Context, objects: Sequence[bpy.types.Object]) -> Iterator[Matter]:
+    """What is computed of each of some objects, whose scene is read once."""
+    from ..bridge import scene_read
+    from ..core import mass
+
+    families = {obj: (obj, *obj.children_recursive, *parents_of(obj)) for obj in objects}
+    # The mesh of what is edited cannot be read meanwhile.
+    edited = {obj for obj, family in families.items() if any(one.mode == "EDIT" for one in family)}
+    names = {one.name_full for obj in objects if obj not in edited for one in families[obj]}
+    reading = scene_read.read_scene(context.evaluated_depsgraph_get(), keep=lambda other: other.name_full in names)
+    paths = {site.obj: path for path, site in reading.sites.items() if site.instance is None}
+    colliders = mass.colliders_by_body(reading.model, paths.values())
+    for obj in objects:
+        if obj in edited:
+            yield Matter(MassReadout(problem="It is computed in Object Mode"), ())
+        else:
+            path = paths.get(obj, "")
+            yield Matter(_mass_in(reading, obj, path, colliders.get(path, [])), _shapes_in(reading, obj))
+
+
 def compute_mass(context: bpy.types.Context, name: str) -> MassReadout:
     """The computed mass of the rigid body of an object."""
-    from ..bridge import scene_read
-    from ..core import frames, mass
-
     obj = bpy.data.objects.get(name)
     if obj is None:
         return MassReadout(problem=f"There is no object '{name}'")
-    members = (obj, *obj.children_recursive, *parents_of(obj))
-    if any(one.mode == "EDIT" for one in members):
-        # Its mesh cannot be read meanwhile.
-        return MassReadout(problem="It is computed in Object Mode")
-    family = {one.name_full for one in members}
-    reading = scene_read.read_scene(context.evaluated_depsgraph_get(), keep=lambda other: other.name_full in family)
-    path = next((path for path, site in reading.sites.items() if site.obj == obj and site.instance is None), "")
+    return next(matter_of(context, [obj])).mass
+
+
+def _mass_in(
+    reading: SceneReading, obj: bpy.types.Object, path: str, colliders: list[Prim]
+) -> MassReadout:  # fmt: skip
+    from ..core import frames, mass
+
     prim = reading.model.prims.get(path)
     if prim is None and not obj.visible_get():
         return MassReadout(problem="The object is hidden, and hidden bodies are not simulated")
     if prim is None or prim.get(usd_physics.RigidBodyAPI) is None:
         return MassReadout(problem="Only a rigid body has a mass")
-    properties = mass.mass_properties(reading.model, path)
+    properties = mass.mass_properties(reading.model, path, colliders)
     # The body's frame has no scale; the object's space has one.
     scale = frames.scale_of(prim.world) * reading.model.units.meters_per_unit
     x, y, z = (part / (size or 1.0) for part, size in zip(properties.center_of_mass, scale.tolist(), strict=True))
@@ -105,7 +131,11 @@ def compute_shapes(context: bpy.types.Context, name: str) -> tuple[str, ...]:
         return ()
     family = {one.name_full for one in (obj, *parents_of(obj))}
     reading = scene_read.read_scene(context.evaluated_depsgraph_get(), keep=lambda other: other.name_full in family)
-    names = [_shape_name(prim) for prim in reading.model.colliders.values() if prim.label == name]
+    return _shapes_in(reading, obj)
+
+
+def _shapes_in(reading: SceneReading, obj: Any) -> tuple[str, ...]:
+    names = [_shape_name(prim) for prim in reading.model.colliders.values() if prim.label == obj.name]
     return tuple(names) if len(names) == len(obj.usdphys.colliders) else ()
 
 

@@ -72,6 +72,10 @@ _KILOGRAMS = {"": 1.0, "kg": 1.0, "g": 1e-3, "t": 1e3, "mg": 1e-6, "lb": 0.45359
 _COMPUTING, _UNKNOWN = "\N{HORIZONTAL ELLIPSIS}", "Unknown"
 #: In `differing`, where the selected objects have not the same role.
 ROLE = "role"
+#: The same, where their colliders are not of the same shapes.
+SHAPES = "shapes"
+#: So many of the selected objects are looked at for computed values that differ: of more it would take too long.
+_COMPARED = 100
 
 
 def active() -> Any:
@@ -241,6 +245,23 @@ def compute_differing(context: Context, _name: str) -> frozenset[str]:
     return frozenset(found | ({ROLE} if len(set(map(selected.role_of, chosen))) > 1 else set()))
 
 
+def compute_differing_matter(context: Context, _name: str) -> frozenset[str]:
+    """Names of what is computed, and not the same for all selected objects. Values that are authored count, too."""
+    chosen = selected.having(context, "any")[:_COMPARED]
+    solid = [obj for obj in chosen if is_body(obj) or selected.has_colliders(obj)]
+    found: set[str] = set()
+    firsts: dict[str, Any] = {}
+    for obj, (mass, shapes) in zip(solid, readout.matter_of(context, solid), strict=True):
+        values: dict[str, Any] = {SHAPES: shapes} if shapes else {}
+        if is_body(obj) and not mass.problem:
+            values |= {name: getattr(mass, field) for name, field in _COMPUTED.items()}
+        for name, value in values.items():
+            first = firsts.setdefault(name, value)
+            is_same = first == value if name == SHAPES else np.allclose(first, value, rtol=1e-5, atol=1e-7)
+            found |= set() if is_same else {name}
+    return frozenset(found)
+
+
 class Articulation(NamedTuple):
     """What an articulation root makes. joints: 0 where nothing is one. is_fixed: to the world."""
 
@@ -393,14 +414,19 @@ def current(context: Context) -> Any:
 def differing(obj: Object, others: int) -> frozenset[str]:
     """For a draw: names of the properties that differ, as last computed. others: how many are selected beside obj."""
     # What is known of another selection is not shown for this one.
-    names: frozenset[str] | None = readout.ask("differing", f"{others} {obj.name}")
-    return names or frozenset()
+    key = f"{others} {obj.name}"
+    authored: frozenset[str] = readout.ask("differing", key) or frozenset()
+    computed: frozenset[str] | None = readout.ask("differing matter", key)
+    if computed is None:
+        return authored
+    return (authored if others >= _COMPARED else authored - set(_COMPUTED)) | computed
 
 
 def register() -> None:
     bpy.utils.register_class(USDPHYS_Selection)
     setattr(bpy.types.Scene, NAME, bpy.props.PointerProperty(type=USDPHYS_Selection))
     readout.know("differing", compute_differing, needs_poses=False)
+    readout.know("differing matter", compute_differing_matter)
     readout.know("articulation", compute_articulation)
     readout.know("held", compute_held, needs_poses=False)
     readout.know("baked", compute_baked, needs_poses=False)

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A mesh that is broken into pieces: they are the whole, stand as it stood, and break where they are hit."""
+
+from __future__ import annotations
+
+import math
+
+import bmesh
+import bpy
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon import api
+from usdphys_ext.usdphys_addon.generators import fracture
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
+
+from . import scenes
+
+
+def cube(scale=(1.0, 1.0, 1.0), **placing):
+    bpy.ops.mesh.primitive_cube_add(size=1.0, **placing)
+    bpy.context.object.scale = scale
+    return bpy.context.object
+
+
+def torus(scale=(1.0, 1.0, 1.0), **placing):
+    bpy.ops.mesh.primitive_torus_add(major_radius=0.5, minor_radius=0.2, **placing)
+    bpy.context.object.scale = scale
+    return bpy.context.object
+
+
+def ball(scale=(1.0, 1.0, 1.0), **placing):
+    bpy.ops.mesh.primitive_ico_sphere_add(radius=0.5, subdivisions=3, **placing)
+    bpy.context.object.scale = scale
+    return bpy.context.object
+
+
+def shape_of(obj):
+    """(volume, first moments) of a mesh in the world, and whether it is closed."""
+    made = bmesh.new()
+    made.from_mesh(obj.data)
+    made.transform(obj.matrix_world)
+    bmesh.ops.triangulate(made, faces=made.faces[:])
+    volume, moments = 0.0, np.zeros(3)
+    for face in made.faces:
+        a, b, c = (np.array(vertex.co, float) for vertex in face.verts)
+        part = np.dot(a, np.cross(b, c)) / 6.0
+        volume += part
+        moments += part * (a + b + c) / 4.0
+    closed = all(edge.is_manifold for edge in made.edges)
+    made.free()
+    sign = math.copysign(1.0, obj.matrix_world.determinant())
+    return float(sign * volume), sign * moments, closed
+
+
+def pieces():
+    return [obj for obj in bpy.context.scene.objects if obj.type == "MESH"]
+
+
+@pytest.mark.parametrize(("make", "scale"), [
+    (cube, (1.0, 1.0, 1.0)), (cube, (3.0, 0.2, 1.0)), (cube, (-1.0, 1.0, 1.0)), (cube, (0.01, 0.01, 0.02)),
+    (ball, (1.0, 2.0, 1.0)), (torus, (1.0, 1.0, 1.0)), (torus, (40.0, 40.0, 60.0)),
+])  # fmt: skip
+@pytest.mark.parametrize("number", [2, 15])
+def test_the_pieces_are_closed_and_together_the_whole(make, scale, number):
+    obj = make(scale, location=(3.0, -2.0, 1.0), rotation=(0.3, 0.2, 0.7))
+    bpy.context.view_layer.update()
+    volume, moments, _ = shape_of(obj)
+    with fracture.in_pieces(bpy.context, [obj], number, 1) as made:
+        bpy.context.view_layer.update()
+        found = [shape_of(one) for one in made]
+    assert len(made) >= number if make is torus else len(made) == number
+    assert all(closed for _, _, closed in found)
+    assert all(part > 0.0 for part, _, _ in found)
+    assert sum(part for part, _, _ in found) == pytest.approx(volume, rel=1e-4)
+    assert sum(each for _, each, _ in found) == pytest.approx(moments, rel=1e-3, abs=1e-3 * volume)
+
+
+def test_pieces_of_a_long_box_are_as_long_as_wide():
+    """Distances are those of the world, and not of the object's own space."""
+    obj = cube((10.0, 1.0, 1.0))
+    bpy.context.view_layer.update()
+    with fracture.in_pieces(bpy.context, [obj], 10, 0) as made:
+        bpy.context.view_layer.update()
+        assert max(one.dimensions.x for one in made) < 3.5
+
+
+def test_another_seed_breaks_it_elsewhere_and_the_same_one_alike():
+    def places(seed):
+        for one in pieces():
+            bpy.data.objects.remove(one)
+        with fracture.in_pieces(bpy.context, [cube()], 5, seed) as made:
+            bpy.context.view_layer.update()
+            return sorted(tuple(round(part, 5) for part in one.matrix_world.translation) for one in made)
+
+    assert places(3) == places(3) != places(4)
+
+
+def test_one_press_breaks_a_cube_which_stands_until_it_is_hit():
+    ground = scenes.add_box("Ground", (20.0, 20.0, 0.5), location=(0.0, 0.0, -0.5))
+    scenes.make_collider(ground)
+    material = bpy.data.materials.new("Red")
+    obj = cube(location=(0.0, 0.0, 0.5))
+    obj.data.materials.append(material)
+    scenes.select(obj)
+    assert bpy.ops.usdphys.break_apart() == {"FINISHED"}
+    made = [one for one in pieces() if one != ground]
+    assert len(made) == 20 and all(one.usdphys.rigid_body.is_applied for one in made)
+    assert all(one.data.materials[0] == material for one in made)
+    before = {one.name: one.matrix_world.translation.copy() for one in made}
+
+    def moved(seconds):
+        bpy.context.view_layer.update()
+        session = preview_guard.start(bpy.context)
+        while session.world.time < seconds:
+            session.simulate(bpy.context)
+        session.show(bpy.context)
+        bpy.context.view_layer.update()
+        found = [(one.matrix_world.translation - before[one.name]).length for one in made]
+        preview_guard.stop()
+        return found
+
+    assert max(moved(1.0)) < 5e-3
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=0.2, location=(-2.0, 0.0, 0.6))
+    stone = bpy.context.object
+    scenes.select(stone)
+    stone.usdphys.rigid_body.is_applied = True
+    stone.usdphys.colliders.add().shape = "AUTO"
+    stone.usdphys.mass.is_applied, stone.usdphys.mass.mass = True, 500.0
+    stone.usdphys.rigid_body.velocity = (40.0, 0.0, 0.0)
+    assert sum(part > 0.05 for part in moved(0.6)) >= 5
+
+
+def test_what_the_whole_weighed_and_its_own_shape_are_not_those_of_each_piece():
+    obj = cube()
+    obj.usdphys.rigid_body.is_applied = True
+    obj.usdphys.mass.is_applied, obj.usdphys.mass.mass = True, 80.0
+    collider = obj.usdphys.colliders.add()
+    collider.shape, collider.radius = "SPHERE", 0.5
+    scenes.select(obj)
+    bpy.ops.usdphys.break_apart(pieces=4)
+    assert not any(one.usdphys.mass.is_applied and one.usdphys.mass.mass == 80.0 for one in pieces())
+    assert {one.usdphys.colliders[0].shape for one in pieces()} <= {"AUTO", "MESH"}
+
+
+def test_what_was_broken_can_be_edited_and_removed():
+    scenes.select(cube())
+    bpy.ops.usdphys.break_apart(pieces=6, material="GLASS")
+    made = set(pieces())
+    bonds = [obj for obj in bpy.context.scene.objects if obj.usdphys.joint.is_applied]
+    assert len(made) == 6 and bonds
+    scenes.select(next(iter(made)))
+    assert bpy.ops.usdphys.edit_generated() == {"FINISHED"}
+    assert set(pieces()) == made, "the pieces are not broken again"
+    assert sum(obj.usdphys.joint.is_applied for obj in bpy.context.scene.objects) == len(bonds)
+    scenes.select(next(iter(made)))
+    bpy.ops.usdphys.remove_generated()
+    assert set(pieces()) == made
+    assert not any(obj.usdphys.joint.is_applied for obj in bpy.context.scene.objects)
+    assert not any(obj.usdphys.rigid_body.is_applied for obj in made)
+
+
+@pytest.mark.parametrize(("make", "reason"), [
+    (lambda: bpy.ops.mesh.primitive_plane_add(), "'Plane' is not closed"),
+    (lambda: bpy.ops.mesh.primitive_circle_add(), "'Circle' has no faces"),
+])  # fmt: skip
+def test_what_has_no_inside_is_refused(make, reason):
+    make()
+    obj = bpy.context.object
+    scenes.select(obj)
+    data = obj.data
+    with pytest.raises(RuntimeError, match=reason):
+        bpy.ops.usdphys.break_apart()
+    assert pieces() == [obj] and obj.data == data
+
+
+def test_a_refusal_leaves_the_whole():
+    """Of two cubes in one mesh, which do not touch."""
+    data, second = scenes.box_mesh("Two"), bmesh.new()
+    second.from_mesh(data)
+    second.from_mesh(scenes.box_mesh("Far", center=(9.0, 0.0, 0.0)))
+    second.to_mesh(data)
+    second.free()
+    obj = scenes.add("Two", data, location=(0.0, 0.0, 3.0))
+    obj.usdphys.mass.is_applied, obj.usdphys.mass.mass = True, 7.0
+    scenes.select(obj)
+    meshes = set(bpy.data.meshes)
+    with pytest.raises(RuntimeError, match="No two pieces touch"):
+        bpy.ops.usdphys.break_apart()
+    assert pieces() == [obj] and obj.data == data and obj.usdphys.mass.mass == 7.0
+    assert tuple(obj.location) == (0.0, 0.0, 3.0)
+    assert set(bpy.data.meshes) == meshes
+    assert bpy.context.selected_objects == [obj]
+
+
+def test_a_script_breaks_a_mesh():
+    cube().name = "Vase"
+    report = api.generate.break_apart("Vase", material="glass", pieces=7)
+    assert report.text.startswith("Joined 7 pieces by ") and len(pieces()) == 7
