@@ -65,6 +65,7 @@ def simulate_stage(
         recording = record(
             world, frame_count(world, seconds), lambda frame: time_samples.worlds_at(stage, movers, clock.at(frame)),
             with_loads=with_loads, values=values if model.animated else None, least_impulse=least_impulse,
+            looks_ahead=bool(movers),
         )  # fmt: skip
     return StageMotion(model, world, recording, movers, clock)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core.schemas.usd_geom import Cube
 from usdphys_ext.usdphys_addon.core.schemas.usd_physics import CollisionAPI, FixedJoint, RigidBodyAPI
+from usdphys_ext.usdphys_addon.simulation.record import record
 from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .test_animated import Case, place
@@ -91,6 +92,92 @@ def test_a_sudden_start_throws_nothing_faster_than_its_speed(substeps: int) -> N
         world.step()
     speed = world.velocities()[0][world.index("/Ball"), 0]
     assert speed == pytest.approx(2.0, rel=0.05)
+
+
+def lifted(shape: Callable[[float], float], fps: float, seconds: float, break_force: float = 1e4) -> tuple[World, list]:
+    """A ball below a holder that moves up from rest; the poses are known one step ahead. The forces of the joint."""
+    world, step = held(break_force, fps), 1.0 / fps
+
+    def pose(time: float) -> tuple[tuple[float, float, float], tuple[float, float, float, float]]:
+        return (shape(time), 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
+
+    found = []
+    for number in range(1, round(seconds * fps) + 1):
+        world.set_kinematic_pose("/Holder", *pose(number * step), then=pose((number + 1) * step))
+        world.step()
+        found.append(world.joint_load("/Joint")[0])
+    return world, found
+
+
+@pytest.mark.parametrize("fps", [24.0, 60.0, 240.0])
+@pytest.mark.parametrize("waits", [0.0, 0.5])
+def test_a_motion_that_is_known_ahead_begins_with_the_force_of_its_acceleration(fps: float, waits: float) -> None:
+    def evenly(time: float) -> float:
+        return 0.5 * 2.0 * max(time - waits, 0.0) ** 2
+
+    _, found = lifted(evenly, fps, waits + 0.5)
+    begun = round(waits * fps)
+    assert found[:begun] == pytest.approx([0.0] * begun, abs=0.02)
+    # The first load that was asked for is zero.
+    assert found[max(begun, 1) :] == pytest.approx([MASS * 2.0] * (len(found) - max(begun, 1)), rel=0.03)
+
+
+@pytest.mark.parametrize(("share", "holds"), [(1.04, True), (0.96, False)])
+@pytest.mark.parametrize("fps", [24.0, 60.0])
+def test_a_lift_that_is_known_ahead_breaks_what_bears_less_than_its_acceleration_takes(share, holds, fps) -> None:
+    world, _ = lifted(lambda time: time * time, fps, 0.5, share * MASS * 2.0)
+    assert bool(world.broken_joints) is not holds
+
+
+@pytest.mark.parametrize("fps", [24.0, 60.0])
+def test_a_lift_that_is_known_ahead_bears_no_more_than_its_acceleration_where_it_changes(fps: float) -> None:
+    """It speeds up, goes on and brakes, at the borders of frames."""
+
+    def way(time: float) -> float:
+        up, down = min(time, 0.5), min(max(time - 1.0, 0.0), 0.5)
+        return up * up + (time - up) * 1.0 - down * down - max(time - 1.5, 0.0) * 1.0
+
+    _, found = lifted(way, fps, 2.0)
+    assert max(found) < 1.02 * MASS * 2.0
+    assert found[round(0.25 * fps)] == pytest.approx(MASS * 2.0, rel=0.03)
+    assert found[-1] == pytest.approx(0.0, abs=0.05)
+
+
+def test_a_motion_that_begins_slowly_and_is_known_ahead_goes_nowhere_back() -> None:
+    """It is 1 mm up after a step and 1 m after two: on the way nothing below the start is touched."""
+    case = Case()
+    case.scene(0.0)
+    case.add("/Paddle", "Cube", RigidBodyAPI(kinematic_enabled=True), CollisionAPI(), Cube(size=0.2))
+    case.ball(at=place(-0.2002))
+    world = World(case.model, substeps=8)
+    still = (1.0, 0.0, 0.0, 0.0)
+    world.set_kinematic_pose("/Paddle", (0.001, 0.0, 0.0), still, then=((1.0, 0.0, 0.0), still))
+    world.step()
+    assert world.velocities()[0][world.index("/Ball"), 0] == pytest.approx(0.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("waits", [0, 20])
+def test_a_sudden_start_that_is_known_ahead_throws_nothing_faster_than_its_speed(waits: int) -> None:
+    case = Case()
+    case.scene(0.0)
+    case.add("/Paddle", "Cube", RigidBodyAPI(kinematic_enabled=True), CollisionAPI(), Cube(size=0.2))
+    case.ball(at=place(0.2001))
+    world = World(case.model)
+    for step in range(1, waits + 20):
+        ways = [max(number - waits, 0) * world.time_step * 2.0 for number in (step, step + 1)]
+        now, then = (((way, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)) for way in ways)
+        world.set_kinematic_pose("/Paddle", *now, then=then)
+        world.step()
+    assert world.velocities()[0][world.index("/Ball"), 0] == pytest.approx(2.0, rel=0.05)
+
+
+def test_a_recording_that_looks_ahead_gives_a_joint_the_load_of_a_lift_from_its_first_frame_on() -> None:
+    def movers(frame: int) -> dict[str, np.ndarray]:
+        return {"/Holder": place((frame / 60.0) ** 2)}
+
+    recording = record(held(1.04 * MASS * 2.0), 30, movers, with_loads=True, looks_ahead=True)
+    assert not recording.broken
+    assert recording.loads["/Joint"][1:, 0] == pytest.approx(MASS * 2.0, rel=0.03)
 
 
 def test_poses_at_the_end_of_each_step_are_those_that_were_asked_for() -> None:

@@ -139,7 +139,9 @@ def run_with(setup: Setup, freedoms: Sequence[Freedom], values: Floats, frame: i
     places, live = setup.animation or Animation((), ())
     changing = Changing(LiveValues(world, model, setup.blend), live.__getitem__) if live else None
     steps = frame * setup.steps_per_frame
-    recording = record(world, steps, places.__getitem__ if places else None, values=changing)
+    recording = record(
+        world, steps, places.__getitem__ if places else None, values=changing, looks_ahead=bool(places)
+    )  # fmt: skip
     every = setup.steps_per_frame
     return Run(
         np.asarray(values, np.float32).astype(float), recording.paths, recording.positions[::every],

@@ -103,5 +103,5 @@ def simulate_scene(
     with engine_silenced():
         return world, record(
             world, frame_count(world, seconds), movers, with_loads=with_loads, values=values,
-            least_impulse=least_impulse,
+            least_impulse=least_impulse, looks_ahead=bool(moving) and values is None,
         )  # fmt: skip

@@ -204,6 +204,10 @@ class Engine(Protocol):
     def set_kinematic_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
         """Let a kinematic body reach a pose at the end of the next time step."""
 
+    def expect_kinematic_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
+        """Take note of where a kinematic body will be a time step after the pose that was just set: from it follows
+        how fast it is at that pose. Engines need not use it."""
+
     def set_static_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
         """Teleport a static collider."""
 

@@ -170,14 +170,20 @@ def engine_silenced() -> Iterator[None]:
         os.close(saved)
 
 
+def _pose_of(matrix: Matrix) -> tuple[Matrix, Matrix]:
+    """Position (3,) and quaternion (4,), w first, of a world matrix."""
+    return matrix[:3, 3], np.array(frames.quaternion_of(frames.rotation_of(matrix)))
+
+
 def record(
     world: World, count: int, movers: Movers | None = None, *, with_loads: bool = False, values: Changing | None = None,
-    least_impulse: float | None = None,
+    least_impulse: float | None = None, looks_ahead: bool = False,
 ) -> Recording:  # fmt: skip
     """Record the start and `count` steps of a world. movers: called before each step with its frame, from 1 on.
 
     with_loads: of the joints, too. values: those that are animated. least_impulse: N s, with which the contacts begin
-    that are recorded; None for no contacts.
+    that are recorded; None for no contacts. looks_ahead: movers may be asked for a frame before the values of the one
+    before it are; so it is known how a motion that begins goes on.
     """
     joints = world.joints if with_loads else ()
     loads = {path: np.zeros((count + 1, 2)) for path in joints}
@@ -191,26 +197,29 @@ def record(
     hand_over = values.live.hand_over if values is not None else None
     if values is not None:
         values.live.take(values.at(0))
+    following: Mapping[str, Matrix] = {}
     for frame in range(count + 1):
         if frame:
             if values is not None:
                 # What the scene shows is that of the step's end, once it is asked for its movers.
                 values.live.begin()
-            moved = movers(frame) if movers is not None else {}
+            moved = following if looks_ahead and frame > 1 else movers(frame) if movers is not None else {}
+            following = movers(frame + 1) if looks_ahead and movers is not None and frame < count else {}
             now = values.at(frame) if values is not None else {}
             if values is not None:
                 values.live.expect(now)
             for path, matrix in moved.items():
-                place, turn = matrix[:3, 3], np.array(frames.quaternion_of(frames.rotation_of(matrix)))
+                place, turn = _pose_of(matrix)
                 if path not in known:
                     world.set_static_pose(path, place, turn)
                     continue
+                then = _pose_of(following[path]) if path in following and path not in world.switching else None
                 if hand_over is not None and path in world.switching:
                     ties = values.ties(path) if values is not None and values.ties is not None else ()
                     place, turn = hand_over.note(frame * world.time_step, path, place, turn, ties)
                     place, turn = hand_over.goal(path, place, turn)
                 if world.kinematic[world.index(path)]:
-                    world.set_kinematic_pose(path, place, turn)
+                    world.set_kinematic_pose(path, place, turn, then=then)
             if values is not None:
                 values.live.take(now)
             world.step()

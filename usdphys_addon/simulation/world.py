@@ -400,15 +400,20 @@ class World:
     # ----------------------------------------------------------------------- what others move
 
     @_followed
-    def set_kinematic_pose(self, path: str, position: ArrayLike, rotation: ArrayLike) -> None:
+    def set_kinematic_pose(
+        self, path: str, position: ArrayLike, rotation: ArrayLike, *, then: tuple[ArrayLike, ArrayLike] | None = None
+    ) -> None:  # fmt: skip
         """Set the pose of a kinematic body at the end of the next step; it moves there with a velocity, pushing others.
 
-        position (3,), rotation (w, x, y, z) of the prim without its scale. Raises KeyError for another kind of body.
+        position (3,), rotation (w, x, y, z) of the prim without its scale. then: both a step later, if they are known;
+        a motion that begins then speeds up evenly instead of at once. Raises KeyError for another kind of body.
         """
         if not self.kinematic[self._index[path]]:
             raise KeyError(path)
-        turn = np.asarray(rotation, float)
-        self._engine_of(path).set_kinematic_pose(path, np.array(position, float), turn / np.linalg.norm(turn))
+        engine = self._engine_of(path)
+        engine.set_kinematic_pose(path, np.array(position, float), _unit(rotation))
+        if then is not None:
+            engine.expect_kinematic_pose(path, np.array(then[0], float), _unit(then[1]))
 
     @_followed
     def set_static_pose(self, path: str, position: ArrayLike, rotation: ArrayLike) -> None:
@@ -765,6 +770,12 @@ class World:
     def kinetic_energy(self) -> float:
         """Of all dynamic bodies that are awake, J."""
         return Energies(self).now().kinetic
+
+
+def _unit(rotation: ArrayLike) -> Floats:
+    turn = np.asarray(rotation, float)
+    unit: Floats = turn / np.linalg.norm(turn)
+    return unit
 
 
 # --------------------------------------------------------------------------- building

@@ -237,6 +237,10 @@ class GroupedSpace(Engine):
         for space in self._with(path):
             space.set_kinematic_pose(path, position, rotation)
 
+    def expect_kinematic_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
+        for space in self._with(path):
+            space.expect_kinematic_pose(path, position, rotation)
+
     def set_static_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
         for space in self.spaces:
             space.set_static_pose(path, position, rotation)

@@ -157,6 +157,8 @@ class SolverSpace(Engine):
         #: Of bodies and static colliders that have changed since the build, by path.
         self._collider_handles: dict[str, Any] | None = None
         self.targets: dict[str, tuple[Matrix, Matrix]] = {}
+        #: Where kinematic bodies will be a time step after their targets, where that is known.
+        self._expected: dict[str, tuple[Matrix, Matrix]] = {}
         #: Drives whose targets change in the next time step, by joint and degree of freedom; and from where.
         self._led_drives: dict[tuple[str, str], tuple[float, Drive]] = {}
         self._leading = Leading()
@@ -349,6 +351,7 @@ class SolverSpace(Engine):
                 if space.physics.rigid_bodies[space.handles[path]].is_sleeping:
                     self._asleep.add(path)
             self.targets.update(space.targets)
+            self._expected.update(space._expected)
             self._led_drives.update(space._led_drives)
             self._leading.take(space._leading)
             self.loads.asked |= space.loads.asked
@@ -754,7 +757,9 @@ class SolverSpace(Engine):
             self._steps = steps
             self._free_springs()
         ways = {
-            path: self._leading.way(path, self._frame, self.time_step, starts[path], goal)
+            path: self._leading.way(
+                path, self._frame, self.time_step, starts[path], goal, self._expected.get(path)
+            )
             for path, goal in self.targets.items()
         }  # fmt: skip
         for number in range(steps):
@@ -793,6 +798,7 @@ class SolverSpace(Engine):
         if self.targets or self.grabs or lost:
             self._watch.forget()
         self.targets.clear()
+        self._expected.clear()
         self._led_drives.clear()
         return lost
 
@@ -1178,6 +1184,9 @@ class SolverSpace(Engine):
     def set_kinematic_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
         self.targets[path] = position, rotation
 
+    def expect_kinematic_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
+        self._expected[path] = position, rotation
+
     def grab(self, number: int, path: str, point: Matrix) -> None:
         masses = {each: weight.mass for each, weight in self.weights.items()}
         mass = hand_mass(path, (item.facts for item in self.constraints), masses)
@@ -1306,6 +1315,7 @@ class SolverSpace(Engine):
             self.weights[path] = self._led.pop(path)
             body.body_type = rapier3d.RigidBodyType.DYNAMIC
             self.targets.pop(path, None)
+            self._expected.pop(path, None)
             linear, angular = (np.array(part, float) for part in velocity)
             arm = body.center_of_mass.to_tuple() - np.array(body.position.translation.to_tuple())
             body.linvel = tuple((linear + np.cross(angular, arm)).tolist())
@@ -1407,6 +1417,7 @@ class SolverSpace(Engine):
         self._hook.attach(self.physics)
         self._upkeep = None
         self.targets.clear()
+        self._expected.clear()
         self._led_drives.clear()
         self._rescuer = Rescuer()
         self._matter = _matter([self.weights.get(path) for path in self.paths])
