@@ -12,6 +12,7 @@ from usdphys_ext.usdphys_addon.simulation.rapier.quality import (
     QUALITIES,
     contact_steps,
     is_bearable,
+    joint_sweeps,
     rolling_steps,
 )
 
@@ -132,3 +133,16 @@ def test_a_stack_of_ten_cubes_stands_in_draft(size: float) -> None:
     start = world.positions.copy()
     moved = np.linalg.norm(run(world, 3.0).positions - start, axis=1)
     assert moved.max() < 0.1 * size
+
+
+@pytest.mark.parametrize("number", [3, 20])
+def test_a_driven_loop_of_uneven_masses_gets_more_sweeps_but_not_for_ever(number: int) -> None:
+    def sweeps(heaviest: float) -> int:
+        masses = {str(index): 1.0 for index in range(number)} | {"0": heaviest}
+        ring = [(str(index), str((index + 1) % number)) for index in range(number)]
+        (group,) = hanging(ring, masses)
+        return joint_sweeps(group, 16, drives=1)
+
+    even, uneven, wildly = (sweeps(heaviest) for heaviest in (1.0, 20.0, 1e9))
+    assert even < uneven < wildly
+    assert wildly * number <= 1200

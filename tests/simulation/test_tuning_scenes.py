@@ -139,6 +139,36 @@ def test_a_free_articulation_that_spins_falls_straight_down() -> None:
     assert np.abs(moved - (0, 0, -G / 2)).max() < 0.05
 
 
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_a_light_cylinder_lifts_a_heavy_boom_at_its_speed(is_reversed: bool) -> None:
+    """Tube and rod of 10 and 8 kg below a boom of 1.5 t: what holds the boom is as long as the drive makes it."""
+    file, speed, reach = File(), 0.15, 1.5
+    foot, end = np.array([0.6, 0.0, -0.6]), reach * np.array([math.cos(0.2), 0.0, math.sin(0.2)])
+    length = float(np.linalg.norm(end - foot))
+    along = (end - foot) / length
+    lean, raised = about("Y", -math.degrees(math.atan2(along[2], along[0]))), about("Y", -math.degrees(0.2))
+    prims = [
+        file.body("Boom", end, raised, mass=1500.0, inertia=(10, 1125, 1125), collides=False),
+        file.body("Tube", foot + 0.3 * along, lean, mass=10.0, inertia=(0.4, 0.4, 0.4), collides=False),
+        file.body("Rod", end - 0.3 * along, lean, mass=8.0, inertia=(0.4, 0.4, 0.4), collides=False),
+        file.joint("Hinge", "Revolute", "", f"{W}/Boom", pos0=(0, 0, 0), pos1=(-reach, 0, 0), axis="Y"),
+        file.joint("Foot", "Revolute", "", f"{W}/Tube", pos0=foot, pos1=(-0.3, 0, 0), axis="Y"),
+        file.joint("Eye", "Revolute", f"{W}/Boom", f"{W}/Rod", pos0=(0, 0, 0), pos1=(0.3, 0, 0), axis="Y"),
+        file.joint("Cylinder", "Prismatic", f"{W}/Tube", f"{W}/Rod", pos0=(0.3, 0, 0), pos1=(0.6 - length, 0, 0),
+                   axis="X", drives={"linear": {"damping": 1e9, "targetVelocity": speed}}),
+    ]  # fmt: skip
+    file.add(*(prims[::-1] if is_reversed else prims))
+    world, seconds = world_of(file), 0.5
+
+    def reached() -> float:
+        return float(np.linalg.norm(place(world, "Boom") - foot))
+
+    run(world, 0.1)
+    start = reached()
+    run(world, seconds)
+    assert reached() - start == pytest.approx(speed * seconds, rel=0.04)
+
+
 def test_a_linkage_of_seven_bars_does_not_brake_its_drive() -> None:
     """The one of Peaucellier: a crank from (0.5, 0), two long bars from the origin, and a rhombus between them."""
     file = File()

@@ -127,7 +127,9 @@ def joint_sweeps(group: Hanging, small_steps: int, springs: int = 0, apart: int 
     in an arm that such drives hold. drives: joints in maximal coordinates with a drive of any kind.
     """
     if drives and group.is_loop:
-        return max(tuning.LINKAGE_SWEEPS, joint_sweeps(group, small_steps, springs, apart))
+        wanted = tuning.LINKAGE_SWEEPS * max(group.spread / tuning.LINKAGE_SPREAD, 1.0)
+        wanted = max(min(wanted, tuning.MOST_LINKAGE_SWEEPS / len(group.bodies)), tuning.LINKAGE_SWEEPS)
+        return max(int(wanted), joint_sweeps(group, small_steps, springs, apart))
     if springs > tuning.FEW_SPRINGS or apart:
         return tuning.HEAVY_SWEEPS if apart and group.ratio > tuning.HEAVY_LOAD else tuning.SPRING_SWEEPS
     return 7 if group.ratio > tuning.UNEVEN else max(1, 28 // small_steps - (small_steps > tuning.SMALL_STEPS))
