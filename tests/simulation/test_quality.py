@@ -143,6 +143,6 @@ def test_a_driven_loop_of_uneven_masses_gets_more_sweeps_but_not_for_ever(number
         (group,) = hanging(ring, masses)
         return joint_sweeps(group, 16, drives=1)
 
-    even, uneven, wildly = (sweeps(heaviest) for heaviest in (1.0, 20.0, 1e9))
+    even, uneven, wildly = (sweeps(heaviest) for heaviest in (1.0, 14.0, 1e9))
     assert even < uneven < wildly
-    assert wildly * number <= 1200
+    assert wildly * number <= 800

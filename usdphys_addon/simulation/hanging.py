@@ -18,7 +18,7 @@ class Hanging(NamedTuple):
     """A group of jointed bodies. ratio: the largest of the mass that hangs on one of them to its own; on `body`.
 
     is_loop: joints hold some of them in a loop; what does not move is one body. spread: the largest of their masses,
-    relative to the smallest.
+    relative to that of the lightest one.
     """
 
     bodies: tuple[str, ...]
@@ -26,6 +26,7 @@ class Hanging(NamedTuple):
     ratio: float
     is_loop: bool = False
     spread: float = 1.0
+    lightest: str = ""
 
 
 def hanging(ends: Iterable[tuple[str, str]], masses: Mapping[str, float]) -> list[Hanging]:
@@ -74,9 +75,10 @@ def hanging(ends: Iterable[tuple[str, str]], masses: Mapping[str, float]) -> lis
                 worst, ratio = path, hangs / masses[path] if masses[path] > 0.0 else math.inf
         held = sum(fixed[path] for path in order if path in fixed)
         number = sum(len(at[path]) for path in order) // 2 + held
-        weights = sorted(masses[path] for path in order)
-        spread = weights[-1] / weights[0] if weights[0] > 0.0 else math.inf
-        groups.append(Hanging(tuple(order), worst, ratio, number > len(order) - (not held), spread))
+        lightest = min(order, key=lambda path: masses[path])
+        heaviest = max(masses[path] for path in order)
+        spread = heaviest / masses[lightest] if masses[lightest] > 0.0 else math.inf
+        groups.append(Hanging(tuple(order), worst, ratio, number > len(order) - (not held), spread, lightest))
     return groups
 
 

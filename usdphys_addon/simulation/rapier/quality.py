@@ -135,6 +135,11 @@ def joint_sweeps(group: Hanging, small_steps: int, springs: int = 0, apart: int 
     return 7 if group.ratio > tuning.UNEVEN else max(1, 28 // small_steps - (small_steps > tuning.SMALL_STEPS))
 
 
+def slows_drives(group: Hanging, sweeps: int, drives: int) -> bool:
+    """True if the masses in a loop with drives differ by too much for so many sweeps."""
+    return drives > 0 and group.is_loop and group.spread > tuning.SLOWED * sweeps
+
+
 def is_bearable(quality: Quality, ratio: float) -> bool:
     """False if jointed bodies with this ratio need more small steps than the quality has."""
     return ratio <= tuning.BEARABLE * (quality.joint_steps / tuning.SMALL_STEPS) ** 2

@@ -59,6 +59,7 @@ from .quality import (
     led_steps,
     precessing_steps,
     rolling_steps,
+    slows_drives,
     turning_steps,
 )
 from .reduced import bend, follow, undamp
@@ -509,8 +510,15 @@ class SolverSpace(Engine):
         for group, steps in zip(groups, wanted, strict=True):
             # Articulations come to rest later with it: of 6 falls of a ragdoll 3 did within 5 s, and all without it.
             seen = 0.0 if is_brittle or not reduced.isdisjoint(group.bodies) else tuning.SEEN
-            held = (sum(kind[path] for path in group.bodies) for kind in (springs, apart, drives))
+            held = [sum(kind[path] for path in group.bodies) for kind in (springs, apart, drives)]
             sweeps = joint_sweeps(group, max(steps, small_steps), *held)
+            if slows_drives(group, sweeps, held[2]):
+                prim = self.bodies[group.lightest].prim
+                self.notices.add(
+                    "MassRatio", prim,
+                    f"{prim.display} has {masses[group.lightest]:.3g} kg, and the heaviest body in its loop of joints "
+                    f"has {group.spread:.2g} times that: drives in the loop go too slowly.",
+                )  # fmt: skip
             for path in group.bodies:
                 body = bodies[self.handles[path]]
                 body.additional_pgs_iterations = sweeps
