@@ -330,6 +330,37 @@ def test_drives_friction_and_followers_arrive(tmp_path):
     assert "'drop'" in gains and "'swing'" not in gains
 
 
+def places_left_out(result):
+    return [issue.message for issue in result.issues if issue.code == "UrdfPlaceLeftOut"]
+
+
+@pytest.mark.parametrize("unit", [1.0, 100.0])
+def test_where_a_robot_that_nothing_holds_stands_is_said_to_be_left_out(tmp_path, unit):
+    mast, _, _ = crane(unit)
+    assert not places_left_out(written(tmp_path)[2]), "a joint to the world holds it where it is"
+    bpy.data.objects.remove(bpy.data.objects["hold"])
+    mast.usdphys.articulation_root.is_applied = True
+    mast.rotation_euler.z = math.pi / 2.0
+    bpy.context.view_layer.update()
+    (said,) = places_left_out(written(tmp_path)[2])
+    assert "'mast' is at (1, 0, 0.5) m, turned by 90 degrees here, and at the origin there" in said
+
+
+def test_a_robot_of_a_urdf_that_was_moved_is_said_to_stand_elsewhere(tmp_path):
+    file = tmp_path / "arm.urdf"
+    inertia = '<mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+    link = f'<link name="{{}}"><inertial>{inertia}</inertial></link>'
+    joint = '<joint name="bend" type="continuous"><parent link="base"/><child link="tip"/><origin xyz="0 0 1"/></joint>'
+    file.write_text(f'<robot name="arm">{link.format("base")}{link.format("tip")}{joint}</robot>')
+    urdf_import.import_urdf(bpy.context, file, robot_files.RobotOptions())
+    assert not places_left_out(written(tmp_path)[2])
+    top = next(obj for obj in bpy.context.scene.objects if obj.parent is None and obj.children_recursive)
+    top.location.x += 2.0
+    bpy.context.view_layer.update()
+    (said,) = places_left_out(written(tmp_path)[2])
+    assert "'base' is at (2, 0, 0) m here" in said
+
+
 def test_of_several_robots_the_selected_one_is_written(tmp_path):
     for name in ("left", "right"):
         base, tip = scenes.solid(f"{name}_base"), scenes.solid(f"{name}_tip", location=(0, 0, 2))

@@ -32,6 +32,7 @@ FILE_CODES = frozenset({
     "UrdfLimitsSwapped", "UrdfLoop", "UrdfMassMissing",
     "UrdfMassNegative", "UrdfMeshMissing", "UrdfMeshUnread", "UrdfMimicBroken", "UrdfMimicLeftOut",
     "UrdfMimicMixed", "UrdfNameTwice", "UrdfNameless", "UrdfNoMass", "UrdfNotWritten", "UrdfNumber",
+    "UrdfPlaceLeftOut",
     "UrdfSecondParent", "UrdfSeveralRoots", "UrdfShapeFlat", "UrdfShapeLeftOut", "UrdfShapeUnknown",
     "UrdfTextureMissing", "UrdfTextureUnused", "UrdfXacroLeft", "ValueUnreadable", "WrongValueType",
 })  # fmt: skip

@@ -32,6 +32,7 @@ from ..core.schemas import usd_physics
 from ..core.units import SI
 from ..core.validate import Issue, refuse_errors
 from ..system.files import checked, noted, refuse_parts, replace_together, scratch_folder, work_folder
+from ..urdf import standing
 from . import usd_export
 from .usd_export import ExportResult
 
@@ -323,6 +324,16 @@ class _Comparison:
             self.loop(name, self.old.prims[path], self.new.prims[self.now(path)])
         for name, path in self.plan.bodies.items():
             self.mass(name, path)
+            if name not in self.plan.robot.parents:
+                self.issues += standing.left_out(self.now(path), name, self.moved(path))
+
+    def moved(self, path: str) -> frames.Matrix:
+        """How a body (4, 4), m, has been moved since the import."""
+        old, new = (
+            frames.transform(prim.world[:3, 3], frames.rotation_of(prim.world))
+            for prim in (self.old.prims[path], self.new.prims[self.now(path)])
+        )
+        return np.asarray(new @ np.linalg.inv(old))
 
     def refuse_other_parts(self) -> None:
         for what in ("joints", "bodies"):

@@ -19,7 +19,7 @@ from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
 from ..core.words import counted
-from . import tree
+from . import standing, tree
 from .edit import number_text
 from .markup import Element, to_text
 from .mesh_data import MeshData, MeshMaterial, srgb
@@ -521,6 +521,8 @@ class _Builder:
                       f"No joint holds '{self.link_names[root]}'; most programs that read URDF fix such a link to the "
                       "world by default.",
                       "Choose a free base in the program that reads it.")  # fmt: skip
+        if root != WORLD:
+            self.issues += standing.left_out(root, self.link_names[root], self.rigid(root) @ self.places[root])
         for names, code, message, fix in (
             (self.gains, "UrdfGainsNotWritten",
              "URDF has no gains of drives: those of {} are left out.", "Set the gains in the simulator or controller."),
