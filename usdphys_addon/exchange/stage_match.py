@@ -72,7 +72,9 @@ class StageMatcher:
                 if geometry is None:
                     absent.add(site.geometry)
                     self.report_no_geometry(site, issues)
-                elif site.geometry != site.path and (is_written_undeformed(site.obj) or self.is_line(geometry)):
+                elif site.geometry != site.path and (
+                    is_written_undeformed(site.obj) or self.lacks_faces(model.prims[site.geometry], geometry)
+                ):
                     self.put_beside(model.prims[site.geometry], geometry, renames)
                 elif geometry != site.geometry:
                     renames[site.geometry] = geometry
@@ -173,9 +175,9 @@ class StageMatcher:
                 return str(self.editable(child.GetPath()).path)
         return None
 
-    def is_line(self, geometry: str) -> bool:
-        """True where Blender has written curves without the faces that it shows of them."""
-        return bool(self.stage.GetPrimAtPath(geometry).GetTypeName() in CURVE_TYPES)
+    def lacks_faces(self, prim: Prim, geometry: str) -> bool:
+        """True where Blender has written curves, without the faces that collide. Those of a cable are what it is."""
+        return prim.type_name == "Mesh" and bool(self.stage.GetPrimAtPath(geometry).GetTypeName() in CURVE_TYPES)
 
     def put_beside(self, prim: Prim, geometry: str, renames: dict[str, str]) -> None:
         """Have a collider written as a mesh of its own, where that on the stage is deformed or has no faces."""
