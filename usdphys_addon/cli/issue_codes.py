@@ -11,6 +11,7 @@ from ..core.errors import UsageError
 
 #: What `usd`, `gltf`, `urdf`, `mjcf`, `sdf`, `bridge` and `exchange` report. A test compares it with their code.
 FILE_CODES = frozenset({
+    "AnimationLeftOut",
     "AssetMissing", "BindingNotApplied", "BlenderSimulatesToo", "CableHolderMissing", "CableNotALine",
     "ColliderDeforms", "ColliderWithoutGeometry", "ColorsUnreadable", "DefaultPrimMissing", "FilesNotPacked",
     "FilesPacked", "GeometryUnreadable", "GltfCombineUnwritten", "GltfForeign", "GltfGodotTaper",
