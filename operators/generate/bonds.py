@@ -44,18 +44,17 @@ class USDPHYS_OT_break_apart(Generator, bpy.types.Operator):
     breaks = BoolProperty(options={"HIDDEN", "SKIP_SAVE"})
 
     def draw(self, _context: bpy.types.Context) -> None:
-        # Pieces that are there already are not broken again.
+        # They say nothing of pieces that were there already.
         self.draw_all("material", "strength", *(("pieces", "seed") if self.breaks else ()), "gap")
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.generators import fracture
 
-        if self.edited >= 0:
-            self.breaks = False
-            return super().execute(context)
-        self.breaks = len(fracture.meshes_of(context.selected_objects)) == 1
-        # Before the record begins: what is made of the pieces can be removed and edited, and they stay.
-        with fracture.in_pieces(context, list(context.selected_objects), self.pieces, self.seed):
+        # What is edited is in pieces already. Before the record begins: what is made of the pieces can be removed and
+        # edited, and they stay.
+        whole = list(context.selected_objects) if self.edited < 0 else []
+        with fracture.in_pieces(context, whole, self.pieces, self.seed) as pieces:
+            self.breaks = pieces.are_cells
             return super().execute(context)
 
     def fits(self, context: bpy.types.Context) -> Iterator[tuple[str, Any]]:

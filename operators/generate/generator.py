@@ -14,7 +14,8 @@ from ...usdphys_addon.core.words import named, phrase
 from ..needs import AT_REST, OBJECT_MODE, ONE_OBJECT, SCENE, Need, are_met, poll, selected
 from ..outcome import check_numbers, draw_rows, finish
 
-#: By what the selection belongs to, an operator says itself: to find that out takes too long for each redraw.
+#: Something has been made. Whether the selection is a part of it, the operator finds out when it runs: for each redraw
+#: of the panel that takes too long.
 _MADE: Need = (
     lambda context: len(context.scene.usdphys.constructions) > 0,
     "Nothing that Make has made is selected; select a part of it, such as a plank of a bridge.",

@@ -16,6 +16,7 @@ from usdphys_ext.usdphys_addon.bridge import reading, scene_read
 from usdphys_ext.usdphys_addon.bridge.identity.names import prim_name
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.exchange import usd_export
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.worker import jobs
 
 OBJECT_NAME = "userProperties:blender:object_name"
@@ -104,6 +105,16 @@ def _default(declared: Any) -> Any:
 
 
 # --------------------------------------------------------------------------- physics
+
+
+def play(seconds: float) -> Any:
+    """Start the preview, simulate so long, and show it. Returns the session."""
+    bpy.context.view_layer.update()
+    session = preview_guard.start(bpy.context)
+    while session.world.time < seconds:
+        session.simulate(bpy.context)
+    session.show(bpy.context)
+    return session
 
 
 def assign(group: Any, **values: Any) -> Any:

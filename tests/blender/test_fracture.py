@@ -65,7 +65,7 @@ def test_the_pieces_are_closed_and_together_the_whole(make, scale, number):
     obj = make(scale, location=(3.0, -2.0, 1.0), rotation=(0.3, 0.2, 0.7))
     bpy.context.view_layer.update()
     volume, moments, _ = shape_of(obj)
-    with fracture.in_pieces(bpy.context, [obj], number, 1) as made:
+    with fracture.in_pieces(bpy.context, [obj], number, 1) as (made, _):
         bpy.context.view_layer.update()
         found = [shape_of(one) for one in made]
     assert len(made) >= number if make is torus else len(made) == number
@@ -79,16 +79,27 @@ def test_pieces_of_a_long_box_are_as_long_as_wide():
     """Distances are those of the world, and not of the object's own space."""
     obj = cube((10.0, 1.0, 1.0))
     bpy.context.view_layer.update()
-    with fracture.in_pieces(bpy.context, [obj], 10, 0) as made:
+    with fracture.in_pieces(bpy.context, [obj], 10, 0) as (made, _):
         bpy.context.view_layer.update()
         assert max(one.dimensions.x for one in made) < 3.5
+
+
+def test_the_number_of_pieces_counts_where_a_single_part_is_broken():
+    with fracture.in_pieces(bpy.context, [cube()], 3, 0) as (made, are_cells):
+        assert len(made) == 3 and are_cells
+    with fracture.in_pieces(bpy.context, made, 7, 0) as (pieces_there, are_cells):
+        assert pieces_there == made and not are_cells
+    scenes.select(*made)
+    bpy.ops.object.join()
+    with fracture.in_pieces(bpy.context, [bpy.context.object], 7, 0) as (parts, are_cells):
+        assert len(parts) == 3 and not are_cells
 
 
 def test_another_seed_breaks_it_elsewhere_and_the_same_one_alike():
     def places(seed):
         for one in pieces():
             bpy.data.objects.remove(one)
-        with fracture.in_pieces(bpy.context, [cube()], 5, seed) as made:
+        with fracture.in_pieces(bpy.context, [cube()], 5, seed) as (made, _):
             bpy.context.view_layer.update()
             return sorted(tuple(round(part, 5) for part in one.matrix_world.translation) for one in made)
 
@@ -109,11 +120,7 @@ def test_one_press_breaks_a_cube_which_stands_until_it_is_hit():
     before = {one.name: one.matrix_world.translation.copy() for one in made}
 
     def moved(seconds):
-        bpy.context.view_layer.update()
-        session = preview_guard.start(bpy.context)
-        while session.world.time < seconds:
-            session.simulate(bpy.context)
-        session.show(bpy.context)
+        scenes.play(seconds)
         bpy.context.view_layer.update()
         found = [(one.matrix_world.translation - before[one.name]).length for one in made]
         preview_guard.stop()

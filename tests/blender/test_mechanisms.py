@@ -7,7 +7,6 @@ import bpy
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import mass
-from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
 from .scenes import select
@@ -18,14 +17,6 @@ pytestmark = pytest.mark.slow
 def joint():
     (found,) = [obj for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
     return found.usdphys.joint
-
-
-def play(seconds):
-    bpy.context.view_layer.update()
-    session = preview_guard.start(bpy.context)
-    while session.world.time < seconds:
-        session.simulate(bpy.context)
-    session.show(bpy.context)
 
 
 def box_with_lid():
@@ -47,7 +38,7 @@ def test_a_lid_opens_upwards_and_not_into_the_box():
     drive = made.drives.angular
     drive.is_applied, drive.stiffness, drive.damping = True, 1000.0, 100.0
     drive.target_position = low if abs(low) > abs(high) else high
-    play(3.0)
+    scenes.play(3.0)
     assert lid.matrix_world.translation.z > before.translation.z + 0.2
 
 
@@ -71,7 +62,7 @@ def test_a_turntable_turns_at_its_speed():
     select(plate)
     bpy.ops.usdphys.mechanism(kind="TURNTABLE", spin=0.5)
     assert joint().type == "REVOLUTE"
-    play(3.0)
+    scenes.play(3.0)
     assert plate.matrix_world.to_euler().z == pytest.approx(1.5, rel=0.1)
     assert plate.matrix_world.translation.z == pytest.approx(1.0, abs=1e-3)
 
@@ -90,7 +81,7 @@ def test_a_turntable_that_is_an_articulation_hangs_on_an_anchor_as_newton_wants_
     fixed = [obj.usdphys.joint for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
     assert [(one.body0, one.body1) for one in fixed if one.type == "FIXED"] == [(None, hinge.body0)]
     assert [pair.object for pair in plate.usdphys.filtered_pairs.filtered_pairs] == base
-    play(3.0)
+    scenes.play(3.0)
     assert plate.matrix_world.to_euler().z == pytest.approx(1.5, rel=0.1)
     assert plate.matrix_world.translation.z == pytest.approx(1.0, abs=1e-3)
 
@@ -111,7 +102,7 @@ def test_a_button_springs_back_and_is_pushed_by_half_of_its_height():
     bpy.ops.usdphys.mechanism(kind="BUTTON")
     limits = joint().prismatic
     assert (limits.lower_limit, limits.upper_limit) == pytest.approx((-0.05, 0.0))
-    play(2.0)
+    scenes.play(2.0)
     assert button.matrix_world.translation.z == pytest.approx(0.15, abs=0.005)
 
 
@@ -122,7 +113,7 @@ def test_a_lever_turns_by_45_degrees_to_both_sides():
     bpy.ops.usdphys.mechanism(kind="LEVER")
     limits = joint().revolute
     assert (limits.lower_limit, limits.upper_limit) == pytest.approx((-math.pi / 4, math.pi / 4))
-    play(2.0)
+    scenes.play(2.0)
     assert lever.matrix_world.translation.z == pytest.approx(0.4, abs=0.01)
 
 
@@ -141,7 +132,7 @@ def test_a_crate_rides_on_a_conveyor_in_the_preview():
     crate.scale, crate.location = (0.1, 0.1, 0.1), (0, -1, 0.2)
     select(belt)
     bpy.ops.usdphys.mechanism(kind="CONVEYOR", speed=0.5)
-    play(2.0)
+    scenes.play(2.0)
     assert crate.matrix_world.translation.y == pytest.approx(-1 + 0.5 * 2.0, abs=0.1)
     assert belt.matrix_world.translation.length < 1e-6
 
@@ -154,7 +145,7 @@ def test_a_scissor_lift_lifts_its_platform_straight_up_to_its_height(meters, hal
     platform = scenes.add_box("Platform", [half * unit for half in halves], location=(unit, 0, unit))
     select(platform, base)
     assert bpy.ops.usdphys.mechanism(kind="SCISSOR_LIFT", stages=2, rise=0.5 * unit) == {"FINISHED"}
-    play(2.0)
+    scenes.play(2.0)
     place = np.array(platform.matrix_world.translation) * meters
     assert place == pytest.approx((1.0, 0.0, 1.5), abs=0.01)
     assert max(abs(angle) for angle in platform.matrix_world.to_euler()) < 0.01
@@ -185,7 +176,7 @@ def test_loads_on_a_pulley_move_as_those_of_atwoods_machine():
     masses = {prim.label: mass.mass_properties(model, path).mass for path, prim in model.bodies.items()}
     inertia = sum(masses.values()) - masses[wheel.name] / 2.0
     wanted = 9.81 * (masses["Heavy"] - masses["Light"]) / inertia * 0.5**2 / 2.0
-    play(0.5)
+    scenes.play(0.5)
     assert 1.8 - heavy.matrix_world.translation.z == pytest.approx(wanted, rel=0.05)
     assert light.matrix_world.translation.z - 1.5 == pytest.approx(wanted, rel=0.05)
 

@@ -10,7 +10,6 @@ import pytest
 from pxr import Gf, Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.core.building import rope_shapes
 from usdphys_ext.usdphys_addon.generators import ropes, shapes
-from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
 
@@ -44,15 +43,6 @@ def widest_gap(row, lengths):
     return max(np.linalg.norm(ends(a, one)[1] - ends(b, other)[0]) for a, b, one, other in pairs)
 
 
-def play(seconds):
-    bpy.context.view_layer.update()
-    session = preview_guard.start(bpy.context)
-    while session.world.time < seconds:
-        session.simulate(bpy.context)
-    session.show(bpy.context)
-    return session
-
-
 @pytest.mark.parametrize(("rise", "length"), [(0.0, 4.4), (0.0, 12.0), (1.5, 5.0), (-2.0, 4.6)])
 def test_a_catenary_has_its_length_and_the_slope_that_its_weight_asks_for(rise, length):
     """Horizontal pull is the same everywhere, and the vertical one grows by the weight: the slope is linear in s."""
@@ -76,7 +66,7 @@ def test_a_rope_between_two_objects_sags_like_a_catenary(kind, articulation):
     bpy.ops.usdphys.rope(kind=kind, slack=0.2, radius=0.03, articulation=articulation, mass=2.0)
     row = [bpy.data.objects[f"{kind.title()} {n}"] for n in range(1, 21)]
     assert sum(obj.usdphys.mass.mass for obj in row) == pytest.approx(2.0 * 4.8, rel=1e-2)
-    play(3.0)
+    scenes.play(3.0)
     # sqrt(L² - h²) = 2 a sinh(d / 2 a), sag = a (cosh(d / 2 a) - 1).
     low, high = 0.1, 100.0
     for _ in range(100):
@@ -128,7 +118,7 @@ def test_a_rope_along_a_curve_in_centimetres_has_its_length_and_hangs_from_its_s
     row = bodies()
     assert len(row) == 15 and sum(obj.usdphys.mass.mass for obj in row) == pytest.approx(0.5 * 3.0, rel=0.02)
     assert bpy.data.objects["Rope 1"].matrix_world.translation.z == pytest.approx(300)
-    play(6.0)
+    scenes.play(6.0)
     # All of the rope is below its start, and its free end farthest.
     heights = [bpy.data.objects[f"Rope {n}"].matrix_world.translation.z for n in range(1, 16)]
     assert heights[-1] < 300 - 200 and max(heights) < 301
@@ -149,7 +139,7 @@ def test_a_copy_of_an_articulated_row_that_is_moved_hangs_as_the_row_does(kind):
     second = [obj for obj in bodies() if obj not in first]
     assert len(second) == len(first)
     before = [obj.matrix_world.translation.copy() for obj in (*first, *second)]
-    play(0.5)
+    scenes.play(0.5)
     assert (
         max((obj.matrix_world.translation - place).length for obj, place in zip((*first, *second), before, strict=True))
         < 0.05
@@ -179,7 +169,7 @@ def test_an_articulated_row_is_fixed_as_newton_and_physx_want_it(ends):
             excluded[joint.type] = (joint.body0, joint.body1.name)
     assert excluded.pop("FIXED") == (None, root.usdphys.joint.body1.name)
     assert excluded == ({"SPHERICAL": (root.usdphys.joint.body1, "Rope 10")} if ends == "BOTH" else {})
-    play(6.0)
+    scenes.play(6.0)
     lowest = min(bpy.data.objects[f"Rope {n}"].matrix_world.translation.z for n in range(1, 11))
     assert lowest == pytest.approx(1.1, abs=0.05) if ends == "START" else lowest > 2.5
 
@@ -323,7 +313,7 @@ def test_an_object_without_physics_that_holds_an_end_is_said_to_be_static_now(ma
     if makes is None:
         select(ball)
         assert bpy.ops.usdphys.make_dynamic() == {"FINISHED"}
-        play(1.0)
+        scenes.play(1.0)
         assert ball.matrix_world.translation.z < 1.99, "it hangs"
 
 
@@ -397,7 +387,7 @@ def test_an_articulated_cable_springs_back_to_a_straight_line():
     bpy.context.scene.gravity = (0.0, 0.0, 0.0)
     select(scenes.add("Path", data))
     bpy.ops.usdphys.rope(kind="CABLE", segments=8, radius=0.02, stiffness=50.0, damping=0.5, articulation=True)
-    play(8.0)
+    scenes.play(8.0)
     first, last = (np.array(bpy.data.objects[f"Cable {number}"].matrix_world)[:3, 0] for number in (1, 8))
     assert first @ last > 0.97
 
@@ -418,7 +408,7 @@ def test_a_stiff_cable_bends_less_than_a_limp_one():
                     bpy.data.objects.remove(obj)
                 else:
                     joint.type = "FIXED"
-        play(6.0)
+        scenes.play(6.0)
         drops.append(3.0 - bpy.data.objects["Cable 10"].matrix_world.translation.z)
     # A cantilever of 2 m, 1 kg/m, 50 N m²: q L^4 / 8 EI = 0.39 m.
     assert drops[0] > 1.5 and drops[1] == pytest.approx(9.81 * 1.9**4 / (8 * 50.0), rel=0.25)
@@ -434,7 +424,7 @@ def test_a_bridge_holds_a_hundred_kilograms():
     crate = scenes.solid("Crate", (0.3, 0.3, 0.3), location=(0, 0, before + 0.45))
     crate.usdphys.mass.is_applied, crate.usdphys.mass.mass = True, 100.0
     assert all(len(obj.usdphys.colliders) == 1 and not obj.usdphys.rigid_body.is_applied for obj in ground)
-    play(5.0)
+    scenes.play(5.0)
     assert widest_gap(planks, [length] * 14) < 0.01
     lowest = min(obj.matrix_world.translation.z for obj in planks)
     assert crate.matrix_world.translation.z > lowest and lowest > before - 0.5
@@ -448,7 +438,7 @@ def test_a_bridge_rests_soon_after_what_falls_on_it(slack, segments, load):
     lowest = min(obj.matrix_world.translation.z for obj in bodies())
     crate = scenes.solid("Crate", (0.3, 0.3, 0.3), location=(0, 0, lowest + 0.45))
     crate.usdphys.mass.is_applied, crate.usdphys.mass.mass = True, load
-    session = play(7.0)
+    session = scenes.play(7.0)
     assert float(np.abs(session.world.velocities()[0]).max()) < 0.05
 
 
@@ -459,7 +449,7 @@ def test_a_net_hangs_from_its_corners_or_edges_and_weighs_what_it_should(held, f
     joints = [obj for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
     assert len(joints) == 2 * 5 * 4 + fixed
     assert sum(obj.usdphys.mass.mass for obj in bodies()) == pytest.approx(2.0)
-    play(2.0)
+    scenes.play(2.0)
     middle = bpy.data.objects["Knot 3 3"].matrix_world.translation.z
     corner = bpy.data.objects["Knot 1 1"].matrix_world.translation.z
     if fixed:

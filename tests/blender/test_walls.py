@@ -9,7 +9,6 @@ import pytest
 from usdphys_ext.usdphys_addon.core import validate
 from usdphys_ext.usdphys_addon.core.building import contact_area
 from usdphys_ext.usdphys_addon.generators import bonds
-from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
 
@@ -37,15 +36,6 @@ def floor(unit=1.0):
     obj = scenes.add_box("Floor", (20 * unit, 20 * unit, 0.5 * unit), location=(0, 0, -0.5 * unit))
     scenes.make_collider(obj)
     return obj
-
-
-def play(seconds):
-    bpy.context.view_layer.update()
-    session = preview_guard.start(bpy.context)
-    while session.world.time < seconds:
-        session.simulate(bpy.context)
-    session.show(bpy.context)
-    return session
 
 
 @pytest.mark.parametrize(("offset", "area", "center"), [
@@ -80,7 +70,7 @@ def test_it_stands(kind, counts, number, meters):
     made = list(bpy.context.selected_objects)
     assert len(made) == number and len({obj.data for obj in made}) == 1
     before = {obj.name: np.array(obj.matrix_world.translation) for obj in made}
-    play(2.0)
+    scenes.play(2.0)
     moved = [np.linalg.norm(np.array(obj.matrix_world.translation) - before[obj.name]) for obj in made]
     assert max(moved) < 0.01 * unit
 
@@ -110,7 +100,7 @@ def hit_wall(velocity):
     ball.usdphys.mass.is_applied, ball.usdphys.mass.mass = True, 20.0
     bpy.context.view_layer.update()
     places = {obj.name: obj.matrix_world.translation.copy() for obj in bpy.data.objects if obj.usdphys.joint.is_applied}
-    session = play(1.0)
+    session = scenes.play(1.0)
     return pieces, {name: places[name] for name in session.broken}, len(places)
 
 
@@ -126,7 +116,7 @@ def test_a_chimney_whose_bonds_are_as_weak_as_its_weight_is_heavy_stands_and_kee
     weight = 9 * 8 * 0.4 * 0.2 * 0.25 * 1900 * 9.81 / 16
     assert max(joint.drives.transX.max_force for joint in joints) < 1.2 * strength * weight
     assert all(joint.collision_enabled for joint in joints)
-    assert len(play(1.0).broken) <= most
+    assert len(scenes.play(1.0).broken) <= most
 
 
 def test_a_wall_stands_when_it_is_hit_gently():
@@ -160,7 +150,7 @@ def test_a_wall_that_is_hit_at_a_corner_breaks_there_and_not_at_rest(strength, v
         ball.usdphys.mass.is_applied, ball.usdphys.mass.mass = True, 8.0
     bpy.context.view_layer.update()
     places = {obj.name: obj.matrix_world.translation.copy() for obj in bpy.data.objects if obj.usdphys.joint.is_applied}
-    found = [places[name] for name in play(0.7).broken]
+    found = [places[name] for name in scenes.play(0.7).broken]
     assert broken[0] <= len(found) <= broken[1]
     assert all(math.hypot(place.x - x, place.z - z) < 0.45 for place in found)
 
@@ -295,7 +285,7 @@ def test_a_thrown_ball_hits_the_largest_side_of_a_wall_and_breaks_it(bonded, tur
     ball = bpy.context.object
     velocity = ball.usdphys.rigid_body.velocity
     assert abs(velocity[1 if turned else 0]) < 1e-3 * abs(velocity[0 if turned else 1])
-    session = play(1.5)
+    session = scenes.play(1.5)
     moved = [obj for obj in bricks if (obj.matrix_world.translation - before[obj.name]).length > 0.02 * max(half)]
     assert len(moved) >= 2
     assert not bonded or len(session.broken) >= 3

@@ -203,9 +203,9 @@ def break_apart(
     with (
         blender.selected(context, targets),
         fracture.in_pieces(context, targets, pieces, seed) as parts,
-        _making(context, "Break Apart", parts),
+        _making(context, "Break Apart", parts.objects),
     ):
-        done = bonds.bond(context, parts, bonds.BondOptions(key, strength, width))
+        done = bonds.bond(context, parts.objects, bonds.BondOptions(key, strength, width))
     return Report(f"Joined {len(done.pieces)} pieces by {len(done.joints)} bonds", (), _names(done.pieces))
 
 

@@ -559,7 +559,7 @@ def _collider_object(name: str, part: _Part, obj: Object, world: frames.Matrix, 
     location, rotation and scale cannot undo a shear.
     """
     data = bpy.data.meshes.new(name)
-    place = frames.transform(world[:3, 3], frames.rotation_of(world))
+    place = frames.unscaled(world)
     if part.shape is not None:
         points, edges = fitting.wire_of(part.shape)
         inner = frames.transform(part.shape.center, part.shape.rotation)

@@ -118,7 +118,7 @@ def side_frames(obj: Object, depsgraph: Depsgraph) -> tuple[Matrix, Matrix]:
 
 def rigid(matrix: Matrix) -> Matrix:
     """A frame without its scale."""
-    return frames.transform(matrix[:3, 3], frames.rotation_of(matrix))
+    return frames.unscaled(matrix)
 
 
 def is_fixed(joint: Object, side: int) -> bool:

@@ -86,7 +86,7 @@ def _apply_scale(scene: Any, issue: FoundIssue) -> None:
     obj = object_of(scene, issue, places=True)
     _refuse_scale(scene, obj)
     world = np.array(obj.matrix_world)
-    rigid = frames.transform(world[:3, 3], frames.rotation_of(world))
+    rigid = frames.unscaled(world)
     rest = np.linalg.solve(rigid, world)
     residue = mathutils.Matrix(rest.tolist())
     above = obj.parent.matrix_world if obj.parent is not None else None

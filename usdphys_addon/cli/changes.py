@@ -225,7 +225,7 @@ def _range(model: PhysicsModel, path: str) -> Matrix | None:
     body = model.body_of(path)
     above: Matrix | None = None
     if body is not None:
-        above = np.asarray(np.linalg.inv(frames.transform(body.world[:3, 3], frames.rotation_of(body.world))), float)
+        above = np.asarray(np.linalg.inv(frames.unscaled(body.world)), float)
     return likeness.bounds(model.prims[path], None, above)
 
 
@@ -247,7 +247,7 @@ def _pose(model: PhysicsModel, path: str, judge: _Judge, *, on_body: bool) -> Ma
         return world
     above = np.asarray(body.world, float)
     if not judge.is_strict or frames.is_flat(frames.determinant(above)):
-        above = frames.transform(above[:3, 3], frames.rotation_of(above))
+        above = frames.unscaled(above)
     return np.linalg.solve(above, world)
 
 

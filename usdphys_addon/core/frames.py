@@ -122,6 +122,11 @@ def is_flat(determinant: float) -> bool:
     return not abs(determinant) > _FLAT
 
 
+def unscaled(matrix: ArrayLike) -> Matrix:
+    """A matrix (4, 4) with its place and its rotation alone: the frame of a body, which has no scale and no shear."""
+    return transform(np.asarray(matrix, float)[:3, 3], rotation_of(matrix))
+
+
 def is_uniform(scale: ArrayLike, tolerance: float = 1e-5) -> bool:
     """True if the scales have the same sign and, relative to the smallest, the same size."""
     values = np.asarray(scale, float)

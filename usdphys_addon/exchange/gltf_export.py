@@ -58,8 +58,8 @@ class _Watched:
     """One scene of an export: its physics, and which object became which node.
 
     vnodes: of the exporter, by the names of the objects from the root down. alike: those of which several have the same
-    names, as the instances on vertices have. instances: those that geometry nodes have
-    made, by the name of the object that has them and by their place. lenses: paths of cameras and lamps.
+    names, as the instances on vertices have. instances: those that geometry nodes have made, by the name of
+    the object that has them and by their place. lenses: paths of cameras and lamps.
     """
 
     reading: SceneReading

@@ -329,10 +329,7 @@ class _Comparison:
 
     def moved(self, path: str) -> frames.Matrix:
         """How a body (4, 4), m, has been moved since the import."""
-        old, new = (
-            frames.transform(prim.world[:3, 3], frames.rotation_of(prim.world))
-            for prim in (self.old.prims[path], self.new.prims[self.now(path)])
-        )
+        old, new = (frames.unscaled(prim.world) for prim in (self.old.prims[path], self.new.prims[self.now(path)]))
         return np.asarray(new @ np.linalg.inv(old))
 
     def refuse_other_parts(self) -> None:
@@ -355,7 +352,7 @@ class _Comparison:
 
         links = {self.now(path): name for name, path in self.plan.bodies.items()}
         worlds = {path: self.new.prims[path].world for path in links}
-        poses = {path: frames.transform(world[:3, 3], frames.rotation_of(world)) for path, world in worlds.items()}
+        poses = {path: frames.unscaled(world) for path, world in worlds.items()}
         return Names(links, {self.now(path): name for name, path in self.plan.joint_paths.items()}, poses)
 
     def refuse_other_shapes(self, packages: Packages) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import bmesh
 import bpy
@@ -32,13 +32,20 @@ _ON_CUT, _LACKING = 1e-7, 1e-3
 _CERTAIN = 4
 
 
+class Pieces(NamedTuple):
+    """are_cells: a mesh of a single part was broken into them; their number and the seed count."""
+
+    objects: list[Any]
+    are_cells: bool = False
+
+
 def meshes_of(objects: Sequence[Object]) -> list[Any]:
     """Those of the objects that can be pieces."""
     return [obj for obj in objects if obj.type == "MESH" and not is_joint(obj) and obj.library is None]
 
 
 @contextmanager
-def in_pieces(context: Context, objects: Sequence[Object], number: int, seed: int) -> Iterator[list[Any]]:
+def in_pieces(context: Context, objects: Sequence[Object], number: int, seed: int) -> Iterator[Pieces]:
     """The meshes of the objects. A single one is split into its loose parts, or else broken into so many pieces.
 
     It becomes the first of the pieces, which are selected. Where the body of the `with` raises, it is whole again.
@@ -46,7 +53,7 @@ def in_pieces(context: Context, objects: Sequence[Object], number: int, seed: in
     """
     meshes = meshes_of(objects)
     if len(meshes) != 1:
-        yield meshes
+        yield Pieces(meshes)
         return
     (obj,) = meshes
     if obj.modifiers or obj.data.shape_keys is not None:
@@ -55,7 +62,7 @@ def in_pieces(context: Context, objects: Sequence[Object], number: int, seed: in
     made = _cells_of(obj, number, seed)
     pieces = _objects(context, obj, made)
     try:
-        yield pieces
+        yield Pieces(pieces, bool(made))
     except BaseException:
         for one in pieces:
             if one != obj:
@@ -113,7 +120,7 @@ def _cells_of(obj: Any, number: int, seed: int) -> list[BMesh]:
         cells = list(_cells(source, metric, _points(source, metric, number, seed)))
         found = sum(cell.calc_volume() for cell in cells)
         is_closed = all(edge.is_manifold for cell in cells for edge in cell.edges)
-        if not is_closed or abs(found - volume) > _LACKING * abs(volume):
+        if not is_closed or abs(found - volume) > _LACKING * volume:
             for cell in cells:
                 cell.free()
             raise InputError(phrase(

@@ -943,4 +943,4 @@ def _triple(values: Any) -> tuple[float, float, float]:
 
 def _frame(world: Matrix) -> Matrix:
     """A world matrix without scale."""
-    return frames.transform(world[:3, 3], frames.rotation_of(world))
+    return frames.unscaled(world)

@@ -232,7 +232,7 @@ class Colliders:
         if shape.mesh is not None:
             self.file.place(index, world, prim)
             return index, (1.0, 1.0, 1.0)
-        frame = frames.transform(world[:3, 3], frames.rotation_of(world))
+        frame = frames.unscaled(world)
         is_mirrored = self.file.place_frame(index, frame, prim)
         x, y, z = np.abs(frames.scale_of(world)).tolist()
         return index, (x, y, z if is_mirrored == (frames.determinant(world) < 0.0) else -z)

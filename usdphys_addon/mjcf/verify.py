@@ -54,7 +54,7 @@ def _bodies(
         if row is None:
             yield Mismatch("missing", path, prim.label, f"the body '{name}' is not in it.")
             continue
-        shown = frames.transform(prim.world[:3, 3], frames.rotation_of(prim.world))
+        shown = frames.unscaled(prim.world)
         far = max(1.0, float(np.abs(shown[:3, 3]).max()))
         if np.abs(worlds[row] - shown).max() > _NEAR * far:
             yield Mismatch("place", path, prim.label, f"the body '{name}' is in another place.")

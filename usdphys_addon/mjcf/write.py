@@ -1123,7 +1123,7 @@ def _seen_from(frame: Floats, world: Floats) -> Floats:
 
 def _rigid(world: Floats) -> Floats:
     """A matrix (4, 4) without its scale and shear."""
-    return frames.transform(world[:3, 3], frames.rotation_of(world))
+    return frames.unscaled(world)
 
 
 def _flat_box(points: Floats) -> tuple[Floats, Floats] | None:

@@ -359,7 +359,7 @@ def _odd_matter(model: PhysicsModel, path: str) -> Iterator[Oddity]:
         if found:
             points = np.concatenate(found)
             body = model.prims[path].world
-            pose = frames.transform(body[:3, 3], frames.rotation_of(body))
+            pose = frames.unscaled(body)
             center = (pose @ np.append(own.center_of_mass, 1.0))[:3]
             outside = np.maximum(points.min(axis=0) - center, center - points.max(axis=0)).max()
             if outside > OUTSIDE * float(np.ptp(points, axis=0).max()):

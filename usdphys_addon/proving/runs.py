@@ -569,7 +569,7 @@ def _bounds_at(model: PhysicsModel, motion: Motion, frame: int, path: str) -> tu
     """(low, high) of a body or static collider at a frame, in the world."""
     if path in motion.paths:
         prim = model.prims[path]
-        start = frames.transform(prim.world[:3, 3], frames.rotation_of(prim.world))
+        start = frames.unscaled(prim.world)
         change = motion.pose(path, frame) @ np.linalg.inv(start)
         shapes = model.colliders_of(path)
     else:

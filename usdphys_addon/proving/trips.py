@@ -377,7 +377,7 @@ def _is_same_matter(one: PhysicsModel, other: PhysicsModel, path: str) -> bool:
     found = []
     for model in (one, other):
         world, weight = model.prims[path].world, mass.mass_properties(model, path)
-        pose = frames.transform(world[:3, 3], frames.rotation_of(world))
+        pose = frames.unscaled(world)
         center = (pose @ np.append(weight.center_of_mass, 1.0))[:3]
         found.append((center, pose[:3, :3] @ weight.inertia @ pose[:3, :3].T))
     room = 1e-5 + 1e-3 * radius_of(one, path)

@@ -162,7 +162,7 @@ class _Builder:
         if path == WORLD:
             return np.eye(4)
         world = self.model.prims[path].world
-        return frames.transform(world[:3, 3], frames.rotation_of(world))
+        return frames.unscaled(world)
 
     def joint_frames(self, branch: Branch) -> tuple[Matrix, Matrix]:
         """The joint frame (4, 4) in the rigid frames of parent and child."""

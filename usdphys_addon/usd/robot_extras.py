@@ -74,7 +74,7 @@ def frames_of(stage: Usd.Stage, model: PhysicsModel) -> list[Frame]:
             continue
         world = model.locate(path) if model.locate is not None else None
         if world is not None:
-            pose = frames.transform(world[:3, 3], frames.rotation_of(world))
+            pose = frames.unscaled(world)
             name = prim.GetAttribute("urdf:joint:name").Get()
             links.append(Frame(path, pose, str(name) if was_link else f"{prim.GetName()}_joint"))
     return links
