@@ -10,7 +10,7 @@ from usdphys_ext.usdphys_addon.core import validate
 
 from . import scenes
 from .test_ropes import bodies, widest_gap
-from .test_walls import floor, play, select
+from .test_walls import floor, select
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +56,7 @@ def test_every_brick_rests_on_others_and_stays(kind, counts, half):
         covers = np.minimum(bounds[:, 1, :2], bounds[number, 1, :2]) - np.maximum(bounds[:, 0, :2], low[:2])
         assert abs(low[2]) < 1e-4 or (below & (covers.min(axis=1) > 1e-3)).any(), f"brick {number} floats"
     before = np.array([obj.matrix_world.translation for obj in made])
-    session = play(4.0)
+    session = scenes.play(4.0)
     # Edges of chimneys turn a little until they bear.
     after = np.array([obj.matrix_world.translation for obj in made])
     assert np.linalg.norm(after - before, axis=1).max() < 0.01
@@ -85,7 +85,7 @@ def test_a_row_starts_above_the_floor_and_holds_together(kind, height, distance,
     length = distance * (1 + slack) / count
     low = min(corner[2] for obj in row for corner in (obj.matrix_world @ v.co for v in obj.data.vertices))
     assert low > -1e-4
-    session = play(2.0)
+    session = scenes.play(2.0)
     assert widest_gap(row, [length] * count) < 0.005
     low = min(obj.matrix_world.translation.z for obj in row)
     assert low > 0.0
@@ -153,7 +153,7 @@ def test_a_bridge_bears_a_crate_and_comes_to_rest(seed):
     scenes.make_body(crate)
     check_start()
     joints = held()
-    session = play(8.0)
+    session = scenes.play(8.0)
     assert separation(joints) < 0.005
     assert crate.matrix_world.translation.z > height - 0.4 * span
     check_rest(session, 0.05)
@@ -168,7 +168,7 @@ def test_a_net_hangs_together(seed):
     bpy.ops.usdphys.net(size=size, knots=knots, held=one_of(random, "CORNERS", "EDGES"))
     check_start()
     joints = held()
-    session = play(6.0)
+    session = scenes.play(6.0)
     assert separation(joints) < 0.005
     assert min(obj.matrix_world.translation.z for obj in bodies()) > 3.0 - max(size)
     check_rest(session, 0.05)
@@ -186,7 +186,7 @@ def test_a_lift_rises_as_far_as_it_was_asked(stages):
     rise = 0.3 * gap
     assert bpy.ops.usdphys.mechanism(kind="SCISSOR_LIFT", stages=stages, rise=rise) == {"FINISHED"}
     joints, before = held(), platform.matrix_world.translation.z
-    session = play(6.0)
+    session = scenes.play(6.0)
     assert platform.matrix_world.translation.z - before == pytest.approx(rise, rel=0.05)
     assert separation(joints) < 0.005 * max(1.0, gap)
     check_rest(session)
@@ -214,7 +214,7 @@ def test_a_vehicle_stands_on_its_wheels(seed):
         frequency=float(random.uniform(1.5, 4.0)),
     ) == {"FINISHED"}  # fmt: skip
     before = chassis.matrix_world.copy()
-    session = play(4.0)
+    session = scenes.play(4.0)
     assert (chassis.matrix_world.translation - before.translation).length < 0.05 * size
     assert chassis.matrix_world.col[2].z > 0.999
     check_rest(session, 0.05)
@@ -233,7 +233,7 @@ def test_parts_of_mechanisms_stay_where_they_are_until_they_are_moved(seed):
     select(base, part)
     assert bpy.ops.usdphys.mechanism(kind=kind, articulation=bool(random.integers(2))) == {"FINISHED"}
     before = part.matrix_world.translation.copy()
-    session = play(3.0)
+    session = scenes.play(3.0)
     if kind in ("DOOR", "DRAWER"):
         assert (part.matrix_world.translation - before).length < 0.01 * size
     assert separation(held()) < 0.005

@@ -1,8 +1,13 @@
-"""Tests use what is public: a private name may change or go at any time, and no behaviour with it."""
+"""Tests use what is public and what is there.
+
+A private name may change or go at any time, and no behaviour with it. A name that a module of tests imports and that
+its source has lost would be seen in Blender only, where it ends the run of all tests.
+"""
 
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,4 +79,75 @@ def test_what_is_public_or_of_the_test_itself_is_left_alone(line: str) -> None:
 def test_tests_use_no_private_names() -> None:
     assert len(FILES) > 50
     found = {path.relative_to(TESTS).as_posix(): private_names(path.read_text(encoding="utf-8")) for path in FILES}
+    assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+def module_of(node: ast.ImportFrom, path: Path) -> Path | None:
+    """The folder or the module, without its suffix, that names are imported from; None outside of the repository."""
+    if node.level:
+        base = path.parents[node.level - 1]
+    elif (node.module or "").split(".")[0] == PRODUCT:
+        base = TESTS.parent
+    else:
+        return None
+    parts = (node.module or "").split(".") if node.module else []
+    return base.joinpath(*(parts if node.level else parts[1:]))
+
+
+def defines(module: Path, name: str) -> bool:
+    """Whether `from module import name` finds it: a module of a folder, or what a module binds itself."""
+    if any((module / name).with_suffix(suffix).exists() for suffix in ("", ".py")):
+        return True
+    source = module.with_suffix(".py") if module.with_suffix(".py").exists() else module / "__init__.py"
+    return source.exists() and bool({name, "__getattr__"} & bound_in(source))
+
+
+@functools.cache
+def bound_in(source: Path) -> frozenset[str]:
+    """Names that the statements of a module bind anywhere outside of its functions and classes."""
+    found: set[str] = set()
+    left: list[ast.AST] = [ast.parse(source.read_text(encoding="utf-8"))]
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+            continue
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        left.extend(ast.iter_child_nodes(node))
+    return frozenset(found)
+
+
+def lost_imports(path: Path, source: str) -> list[str]:
+    """ "line: name" for each name that a module imports from a file of this repository that has no such name."""
+    lost = []
+    for node in ast.walk(ast.parse(source)):
+        module = module_of(node, path) if isinstance(node, ast.ImportFrom) else None
+        if module is not None:
+            lost += [f"{node.lineno}: {alias.name}" for alias in node.names if not defines(module, alias.name)]
+    return lost
+
+
+@pytest.mark.parametrize(
+    ("line", "lost"),
+    [
+        ("from .test_hygiene import defines, TESTS, ast", []),
+        ("from .test_hygiene import what_was_renamed", ["1: what_was_renamed"]),
+        ("from . import test_hygiene", []),
+        ("from ..blender import scenes", []),
+        ("from . import scenes", ["1: scenes"]),
+        ("def later():\n    from .test_gone import what", ["2: what"]),
+        (f"from {PRODUCT}.usdphys_addon import core", []),
+        (f"from {PRODUCT}.usdphys_addon.core import frames, no_such_module", ["1: no_such_module"]),
+        ("from elsewhere import anything", []),
+    ],
+)
+def test_an_import_of_what_is_not_there_is_found(line: str, lost: list[str]) -> None:
+    assert lost_imports(Path(__file__), line) == lost
+
+
+def test_tests_import_what_is_there() -> None:
+    found = {path.relative_to(TESTS).as_posix(): lost_imports(path, path.read_text(encoding="utf-8")) for path in FILES}
     assert {name: lines for name, lines in found.items() if lines} == {}
