@@ -519,6 +519,7 @@ class _Reader:
         if kind.is_xformable and "xformOpOrder" in kind.operations:
             prim.resets_xform_stack = opinions.resets_xform_stack()
             prim.is_animated = opinions.is_animated()
+        prim.is_sampled = kind.is_xformable and self.places.caches.is_sampled(opinions.usd_prim)
         return prim
 
     def add_joint_targets(self, stage: Usd.Stage) -> None:

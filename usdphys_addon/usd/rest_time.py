@@ -34,15 +34,17 @@ class RestCaches(Generic[Cache]):
 
     def of(self, prim: Usd.Prim) -> Cache:
         """The cache that knows where a prim is."""
-        if self._sampled is None or not self._is_sampled(prim):
+        if not self.is_sampled(prim):
             return self.default
         if self._start is None:
             self._start = self.make(Usd.TimeCode(start_of(self.stage)))
         return self._start
 
-    def _is_sampled(self, prim: Usd.Prim) -> bool:
+    def is_sampled(self, prim: Usd.Prim) -> bool:
+        """Whether the place of a prim, or of what is above it, is in time samples only."""
         known = self._sampled
-        assert known is not None
+        if known is None:
+            return False
         above: list[Usd.Prim] = []
         while prim.GetPath() not in known:
             above.append(prim)
