@@ -201,7 +201,9 @@ def ground_here(context: Context) -> Any:
         corners = np.array([obj.matrix_world @ mathutils.Vector(corner) for corner in obj.bound_box])
         low, high = corners.min(axis=0), corners.max(axis=0)
         is_level = np.sum(np.abs(corners[:, 2] - surface) <= slack) == 4 and abs(high[2] - surface) <= slack
-        if is_level and all(low[axis] <= cursor[axis] - reach and cursor[axis] + reach <= high[axis] for axis in (0, 1)):
+        if is_level and all(
+            low[axis] <= cursor[axis] - reach and cursor[axis] + reach <= high[axis] for axis in (0, 1)
+        ):
             return obj
     return None
 
