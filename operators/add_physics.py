@@ -53,6 +53,15 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import generators
 
+        ground = generators.ground_here(context) if self.kind == "GROUND" else None
+        if ground is not None:
+            text = phrase("'{name}' is there already; move the 3D cursor to add another ground", name=ground.name)
+            self.report({"INFO"}, tr(text))
+            if context.selected_objects:
+                return {"CANCELLED"}
+            ground.select_set(True)
+            context.view_layer.objects.active = ground
+            return {"FINISHED"}
         generators.add(
             context, self.kind, count=self.count, velocity=tuple(self.velocity), throw=self.throw, scale=self.scale
         )

@@ -34,6 +34,35 @@ def test_a_ground_goes_below_what_is_selected_and_keeps_the_selection():
     assert ground.location.z + ground.dimensions.z / 2 == pytest.approx(0.0)
 
 
+def test_a_second_press_on_ground_takes_the_ground_that_is_there(capfd):
+    """There were two in the same place, whose faces flickered."""
+    (ground,) = added("GROUND")
+    crate = scenes.add_box("Crate", location=(0, 0, 2))
+    scenes.select(crate)
+    capfd.readouterr()
+    assert bpy.ops.usdphys.add_physics(kind="GROUND") == {"CANCELLED"}
+    assert "'Ground' is there already" in capfd.readouterr().out
+    assert bpy.context.selected_objects == [crate]
+    scenes.select()
+    assert added("GROUND") == [] and bpy.context.selected_objects == [ground] == [bpy.context.object]
+    # Elsewhere, wider than that one, or once that one moves, it is another.
+    bpy.context.scene.cursor.location.z = -3.0
+    crate.location.x = 0.5
+    assert len(added("GROUND")) == 1
+    bpy.context.scene.cursor.location = (50.0, 0.0, 0.0)
+    scenes.select()
+    assert len(added("GROUND")) == 1
+    bpy.context.scene.cursor.location = (0.0, 0.0, 0.0)
+    crate.location.x = 11.0
+    scenes.select(crate)
+    (wider,) = added("GROUND")
+    assert wider.dimensions.x > 22.0
+    bpy.data.objects.remove(wider)
+    crate.location.x = 0.0
+    ground.usdphys.rigid_body.is_applied = True
+    assert len(added("GROUND")) == 1
+
+
 def test_a_ground_is_not_made_dynamic_with_others():
     crate = scenes.add_box("Crate", location=(0, 0, 2))
     ground = added("GROUND")[0]
@@ -91,8 +120,10 @@ def test_a_ground_is_wide_enough_for_bodies_and_what_is_selected():
         obj.select_set(False)
     crate.select_set(True)
     bpy.context.view_layer.update()
-    assert added("GROUND")[0].dimensions.x / 2 > 70.5
+    (ground,) = added("GROUND")
+    assert ground.dimensions.x / 2 > 70.5
     bpy.data.objects.remove(crate)
+    bpy.data.objects.remove(ground)
     assert 50.5 < added("GROUND")[0].dimensions.x / 2 < 70.5
 
 

@@ -1937,6 +1937,7 @@ def test_values_without_a_unit_of_blender_name_theirs():
     rows = scenes.solid("Crate").usdphys
     names = {
         "mass.mass": "Mass (kg)", "mass.density": "Density (kg/m³)",
+        "mass.diagonal_inertia": "Inertia (kg·m²)",
         "rigid_body.angular_velocity": "Angular Velocity (°/s)",
     }  # fmt: skip
     for path, name in names.items():

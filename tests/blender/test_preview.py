@@ -542,6 +542,22 @@ def test_deleted_object_is_no_harm():
     assert raw()["Stays"] == before["Stays"]
 
 
+def test_a_body_is_out_of_the_simulation_that_is_deleted_between_two_steps():
+    """Blender evaluates that together with the poses: in a slow window the body went on, unseen, with its outline."""
+    crate("Stays", (4, 0, 5))
+    obj = crate()
+    session = preview_guard.start(bpy.context)
+    session.step_once(bpy.context)
+    assert len(session.model.bodies) == 2
+    bpy.data.objects.remove(obj)
+    session.step_once(bpy.context)
+    session.step_once(bpy.context)
+    assert list(session.model.bodies) == ["/root/Stays"]
+    session.step_once(bpy.context)
+    assert not session.has_edits
+    preview_guard.stop()
+
+
 @pytest.mark.slow
 def test_pendulum_swings_in_its_period():
     bob = crate("Bob", (0.05, 0, -2.0), scale=(0.1, 0.1, 0.1))

@@ -17,6 +17,7 @@ from ..bridge.roles import has_physics, is_body
 from ..bridge.writing import unit_length
 from ..core.overlap import close_pairs
 from .joint_maker import make_body
+from .tagging import is_ground
 
 #: Thickness of the ground, m; its surface is at the cursor.
 GROUND, RAMP = (20.0, 20.0, 0.2), (2.0, 1.0, 0.6)
@@ -187,6 +188,24 @@ def ground(scene: Scene, place: Vector3, width: float) -> Any:
     made = _new(scene.collection, "Ground", data, (place[0], place[1], place[2] - thickness / 2.0), moves=False)
     made.usdphys.is_ground = True
     return made
+
+
+def ground_here(context: Context) -> Any:
+    """The ground of the add-on on which a new one would lie, and that is wide enough; None without one."""
+    cursor, reach = context.scene.cursor.location, _reach(context)
+    surface = cursor.z - _depth(context)
+    slack = 0.01 * GROUND[2] / unit_length(context.scene)
+    for obj in context.visible_objects:
+        if not is_ground(obj):
+            continue
+        corners = np.array([obj.matrix_world @ mathutils.Vector(corner) for corner in obj.bound_box])
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        is_level = np.sum(np.abs(corners[:, 2] - surface) <= slack) == 4 and abs(high[2] - surface) <= slack
+        if is_level and all(
+            low[axis] <= cursor[axis] - reach and cursor[axis] + reach <= high[axis] for axis in (0, 1)
+        ):
+            return obj
+    return None
 
 
 def _new(collection: bpy.types.Collection, name: str, data: Any, place: Any, *, moves: bool) -> Any:

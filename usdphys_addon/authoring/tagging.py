@@ -54,7 +54,7 @@ _MAKE = {
 # --------------------------------------------------------------------------- plan
 
 
-def _is_ground(obj: Object) -> bool:
+def is_ground(obj: Object) -> bool:
     """True for a ground that the add-on has made, as long as it is static."""
     return obj.usdphys.is_property_set("is_ground") and obj.usdphys.is_ground and not is_body(obj)
 
@@ -96,8 +96,8 @@ class Tagging:
         chosen = [obj for obj in objects if self._can_be(obj)]
         if separate and self.has_body:
             chosen = [obj for obj in chosen if self.has_faces(obj)] or chosen
-        if self.has_body and not all(map(_is_ground, chosen)):
-            grounds = [obj for obj in chosen if _is_ground(obj)]
+        if self.has_body and not all(map(is_ground, chosen)):
+            grounds = [obj for obj in chosen if is_ground(obj)]
             chosen = [obj for obj in chosen if obj not in grounds]
             if grounds:
                 self.left_out[_GROUND] += [obj.name for obj in grounds]

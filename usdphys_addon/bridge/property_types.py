@@ -37,7 +37,9 @@ _VECTOR_SUBTYPES: dict[units.Dimension, Any] = {
 
 
 #: Units that Blender cannot show with the value: its own mass unit scales with the cube of the scene's unit scale.
-_LABEL_UNITS = {units.MASS: " (kg)", units.DENSITY: " (kg/m³)", units.ANGULAR_VELOCITY: " (°/s)"}
+_LABEL_UNITS = {
+    units.MASS: " (kg)", units.DENSITY: " (kg/m³)", units.INERTIA: " (kg·m²)", units.ANGULAR_VELOCITY: " (°/s)",
+}  # fmt: skip
 
 
 #: Labels of tokens that say something else as words: a mesh with this approximation does collide.

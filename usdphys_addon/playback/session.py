@@ -529,7 +529,11 @@ class PreviewSession:
 
     def note_updates(self, depsgraph: Depsgraph) -> None:
         """Handle a depsgraph update: a change that the session has not made may be an edit of the physics."""
-        if self.shown.is_writing or authored_poses.are_put():
+        if authored_poses.are_put():
+            return
+        if self.shown.is_writing:
+            # Blender evaluates a deleted or added object along with the poses: that is told as a change of the scene.
+            self._edited |= any(isinstance(update.id, bpy.types.Scene) for update in depsgraph.updates)
             return
         for update in depsgraph.updates:
             if isinstance(update.id, bpy.types.Object | bpy.types.Scene | bpy.types.Material):
