@@ -217,3 +217,12 @@ def test_validate_names_the_physics_in_a_point_instancer(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "PhysicsInInstancer" in said
     assert said.count("physics in the point instancer '/Copies'") == 1
+
+
+def test_mjcf_leaves_a_point_instancer_out_and_says_so(tmp_path, capsys):
+    source, target = tmp_path / "copies.usda", tmp_path / "copies.xml"
+    source.write_text(HEAD + INSTANCER, encoding="utf-8")
+    assert cli.main(["convert", str(source), str(target)]) == 0
+    said = capsys.readouterr()
+    assert "The point instancer '/Copies' is left out" in said.err
+    assert target.read_text(encoding="utf-8").count("<body") == 1 and "1 body" in said.out + said.err
