@@ -204,3 +204,23 @@ def test_a_script_breaks_a_mesh():
     cube().name = "Vase"
     report = api.generate.break_apart("Vase", material="glass", pieces=7)
     assert report.text.startswith("Joined 7 pieces by ") and len(pieces()) == 7
+
+
+def test_a_mesh_is_whole_again_where_the_splitting_itself_fails(monkeypatch):
+    obj = cube(location=(1, 2, 3))
+    obj.usdphys.mass.is_applied = True
+    obj.usdphys.mass.mass = 3.0
+    whole, select_only, calls = obj.data, fracture.shapes.select_only, []
+
+    def failing(context, objects):
+        calls.append(len(objects))
+        if len(calls) == 1:
+            raise RuntimeError("no more memory")
+        select_only(context, objects)
+
+    monkeypatch.setattr(fracture.shapes, "select_only", failing)
+    with pytest.raises(RuntimeError), fracture.in_pieces(bpy.context, [obj], 5, 0):
+        pass
+    assert calls == [5, 1] and pieces() == [obj]
+    assert obj.data == whole and list(bpy.data.meshes) == [whole]
+    assert obj.usdphys.mass.mass == 3.0 and tuple(obj.location) == (1, 2, 3)

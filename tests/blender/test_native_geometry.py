@@ -8,6 +8,10 @@ from usdphys_ext.usdphys_addon.core import mass
 from usdphys_ext.usdphys_addon.exchange import usd_export
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
+from . import random_edits
+from .gltf_scenes import exported
+from .test_gltf_instances import differing, written
+
 from pxr import Usd  # isort: skip
 
 
@@ -179,3 +183,28 @@ def test_instances_are_in_the_file_where_they_are_shown(tmp_path, instancer):
         assert min(np.linalg.norm(place - other) for other in places) < 1e-4
     for path in model.bodies:
         assert len(model.colliders_of(path)) == (2 if instancer is by_parents_in_a_collection else 1)
+
+
+@pytest.mark.parametrize("form", random_edits.FORMS)
+@pytest.mark.parametrize("kind", ["VERTS", "FACES"])
+def test_an_imported_object_that_is_instanced_on_a_new_mesh_is_written_as_shown(tmp_path, kind, form):
+    random_edits.load(tmp_path)
+    bpy.ops.mesh.primitive_plane_add(size=4, location=(0, 0, 5))
+    plane, wedge = bpy.context.object, bpy.data.objects["Wedge"]
+    wedge.parent, wedge.location, plane.instance_type = plane, (0, 0, 1), kind
+    below = part("Below", (0, 0, 1))
+    below.parent = wedge
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path, (form,)) == []
+
+
+@pytest.mark.parametrize("kind", ["VERTS", "FACES"])
+def test_a_gltf_has_each_copy_on_vertices_and_faces_and_what_is_copied(tmp_path, kind):
+    bpy.ops.mesh.primitive_cube_add(size=4, location=(0, 0, 5))
+    cube, above, below = bpy.context.object, part("Above", (0, 0, 0)), part("Below", (0, 0, 1))
+    below.parent, above.parent, cube.instance_type = above, cube, kind
+    bpy.context.view_layer.update()
+    document, result = exported(tmp_path / "out.glb")
+    assert differing(written(document), random_edits.shown()) == []
+    assert sum("KHR_physics_rigid_bodies" in str(node) for node in document.nodes) == result.counts["bodies"]
+    assert not [issue.message for issue in result.issues if issue.severity == "error"]

@@ -1379,3 +1379,35 @@ def test_a_new_curve_without_points_is_named_and_blender_lives(tmp_path):
     bpy.data.objects.remove(curve)
     write(tmp_path / "out.usda")
     assert differences(source, tmp_path / "out.usda") == []
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_resets_the_transform_stack_is_where_a_moved_parent_has_taken_it(tmp_path, form):
+    source = tmp_path / "source.usda"
+    source.write_text("""#usda 1.0
+(
+    defaultPrim = "Piv"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def Xform "Piv" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+{
+    def Xform "Reset" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+    {
+        double3 xformOp:translate = (3, -9, 3)
+        uniform token[] xformOpOrder = ["!resetXformStack!", "xformOp:translate"]
+        def Sphere "Ball" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+        {
+            double radius = 0.2
+        }
+    }
+}
+""")
+    load(source)
+    bpy.data.objects["Piv"].location = (0, 2, 0)
+    result = write(tmp_path / "out.usda", form)
+    assert [issue.message for issue in result.issues if issue.code == "FileDiffers"] == []
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    ball = stage.GetPrimAtPath("/Piv/Reset/Ball")
+    place = UsdGeom.XformCache().GetLocalToWorldTransform(ball).ExtractTranslation()
+    assert tuple(place) == pytest.approx((3, -7, 3))

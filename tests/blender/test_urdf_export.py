@@ -615,3 +615,28 @@ def test_calibration_and_safety_come_back_and_what_has_no_place_is_named(tmp_pat
     told = capfd.readouterr().err
     for what in ("newton:armature", "physics:breakForce", "Camera"):
         assert f"{what}" in "".join(line for line in told.splitlines() if "UrdfNotWritten" in line), what
+
+
+ARM = """<robot name="arm">
+<link name="base"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+ <collision><geometry><box size=".2 .2 .2"/></geometry></collision></link>
+<link name="bar"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+ <collision><geometry><box size=".4 .1 .1"/></geometry></collision></link>
+<joint name="swing" type="revolute"><parent link="base"/><child link="bar"/><origin xyz=".3 0 0"/><axis xyz="0 1 0"/>
+ <limit lower="-1" upper="1" effort="5" velocity="2"/></joint>
+</robot>"""
+
+
+@pytest.mark.parametrize(("moved", "bar", "anchor"), [("bar", 0.1, 0.0), ("swing", 0.0, 0.1)])
+def test_a_link_or_a_joint_of_a_urdf_that_was_moved_alone_is_written_where_it_is(tmp_path, moved, bar, anchor):
+    (tmp_path / "arm.urdf").write_text(ARM)
+    urdf_import.import_urdf(bpy.context, tmp_path / "arm.urdf", robot_files.RobotOptions())
+    bpy.data.objects[moved].location.z += 0.1
+    bpy.context.view_layer.update()
+    file, robot, result = written(tmp_path)
+    said = [issue.message for issue in result.issues if issue.code in ("FileDiffers", "UrdfWrittenAnew")]
+    assert len(said) == 1 and said[0].startswith("'swing' holds its link at another point")
+    assert robot.joints["swing"].pose[:3, 3] == pytest.approx((0.3, 0, anchor), abs=1e-6)
+    with formats.URDF.read(str(file), formats.URDF.options()) as (model, _issues):
+        heights = {round(float(one.world[2, 3]), 5) for path, one in model.colliders.items() if "bar" in path}
+    assert heights == {bar}

@@ -418,6 +418,8 @@ OWN = [
     ("a slide that aims beyond its limit", lambda s: drive(two(s, UsdPhysics.PrismaticJoint, **MEET, LowerLimit=0.0,
      UpperLimit=1.0), "linear", Stiffness=1.0, Damping=1.0, TargetPosition=-0.5), "DriveTargetBeyondLimit", J),
     ("body below a body", lambda s: run(solid(s), solid(s, C)), "NestedRigidBody", C),
+    ("body in a point instancer", lambda s: run(UsdGeom.PointInstancer.Define(s, "/X"), solid(s, "/X/N")),
+     "PhysicsInInstancer", "/X/N"),
     ("body without mass", body, "BodyWithoutMass", B),
     ("body with a density alone", lambda s: mass(body(s), Density=7800.0), "BodyWithoutMass", B),
     ("mass on a plain prim", lambda s: mass(UsdGeom.Xform.Define(s, "/X"), Mass=1.0), "MassWithoutBody", "/X"),

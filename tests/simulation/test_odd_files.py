@@ -175,3 +175,54 @@ def Cube "Crate" {BODIES} {{
 ''')  # fmt: skip
     assert status == 1
     assert "'odd.usda' has a time sample of /Crate.second at a time that is no number" in capsys.readouterr().err
+
+
+INSTANCER = f"""
+def PhysicsScene "Scene" {{}}
+def Cube "Free" {BODIES}
+{{
+    double3 xformOp:translate = (9, 0, 5)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+}}
+def PointInstancer "Copies"
+{{
+    point3f[] positions = [(0, 0, 5), (4, 0, 5)]
+    int[] protoIndices = [0, 0]
+    rel prototypes = </Copies/Protos/Box>
+    def Scope "Protos"
+    {{
+        def Cube "Box" {BODIES} {{}}
+        def Cube "Ball" {BODIES} {{}}
+        def PhysicsFixedJoint "Weld"
+        {{
+            rel physics:body0 = </Copies/Protos/Box>
+            rel physics:body1 = </Copies/Protos/Ball>
+        }}
+    }}
+}}
+"""
+
+
+def test_what_is_in_a_point_instancer_is_no_body_of_its_own_and_is_named(tmp_path, capsys):
+    status, found = simulated(tmp_path, INSTANCER)
+    said = capsys.readouterr().err
+    assert (status, list(found)) == (0, ["/Free"])
+    assert "/Copies/Protos/Box is in the point instancer '/Copies': it is not simulated." in said
+    assert "Weld" not in said, "it goes with what it holds"
+
+
+def test_validate_names_the_physics_in_a_point_instancer(tmp_path, capsys):
+    (tmp_path / "copies.usda").write_text(HEAD + INSTANCER, encoding="utf-8")
+    cli.main(["validate", str(tmp_path / "copies.usda")])
+    said = capsys.readouterr().out
+    assert "PhysicsInInstancer" in said
+    assert said.count("physics in the point instancer '/Copies'") == 1
+
+
+def test_mjcf_leaves_a_point_instancer_out_and_says_so(tmp_path, capsys):
+    source, target = tmp_path / "copies.usda", tmp_path / "copies.xml"
+    source.write_text(HEAD + INSTANCER, encoding="utf-8")
+    assert cli.main(["convert", str(source), str(target)]) == 0
+    said = capsys.readouterr()
+    assert "The point instancer '/Copies' is left out" in said.err
+    assert target.read_text(encoding="utf-8").count("<body") == 1 and "1 body" in said.out + said.err

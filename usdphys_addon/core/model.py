@@ -36,6 +36,7 @@ _DERIVED: dict[type[Schema], frozenset[str]] = {
 }
 #: Types of prims that can be a material: the schema of one has no effect on another prim.
 MATERIAL_TYPES = ("Material", "")
+_INSTANCER = "PointInstancer"
 
 
 @dataclass(slots=True)
@@ -224,6 +225,14 @@ class PhysicsModel:
     def resets(self) -> set[str]:
         """Paths of the prims that reset the transform stack: they do not move with what is above."""
         return {path for path, prim in self.prims.items() if prim.resets_xform_stack}
+
+    def in_instancers(self) -> dict[str, str]:
+        """The nearest point instancer at or above each prim that is in one, by path: UsdPhysics leaves these out."""
+        instancers = {path for path, type_name in self.other_types.items() if type_name == _INSTANCER}
+        instancers.update(path for path, prim in self.prims.items() if prim.type_name == _INSTANCER)
+        if not instancers:
+            return {}
+        return {path: above for path in self.prims if (above := paths.nearest(path, instancers))}
 
     def is_simulated(self, path: str) -> bool:
         """True if a simulation moves a prim: it is, or is below, a body that is enabled and not kinematic."""

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
+import numpy as np
 from bpy.types import Context, Material, Object
 
 from ..bridge import import_notes
-from ..bridge.identity import remembered
 from ..bridge.identity.names import SourcePaths
 from ..bridge.mesh import options_to_write_as_shown
 from ..bridge.placements import Placement
@@ -88,7 +88,7 @@ class Geometry:
             self.issues += materialx.issues_of(layer)
         curve_prims.write(layer)
         self.edits.geometry = layer
-        specs = _object_specs(layer)
+        specs = _object_specs(layer, objects)
         for placement in self.placements:
             if placement.obj.name in specs:
                 self.edits.places[str(specs[placement.obj.name].path)] = placement.path
@@ -135,22 +135,57 @@ class Geometry:
                 self.edits.materials[path] = MaterialEdit(str(spec.path), None if are_whole else inputs)
 
 
-def _object_specs(layer: Sdf.Layer) -> dict[str, Any]:
-    """Specs of plain objects by name; the copies that instances bring have other parents."""
+def _object_specs(layer: Sdf.Layer, written: Iterable[Object]) -> dict[str, Any]:
+    """Specs of plain objects by name, without the copies that instances bring.
+
+    Copies have the name of their object, too. Those of children that are instanced on vertices or faces are below the
+    same parent, beside the object itself or without it. written: objects that Blender had to write.
+    """
+    specs: dict[str, Any] = {}
+    objects: dict[str, Object] = {}
+    for one in written:
+        above: Object | None = one
+        while above is not None and above.name not in objects:
+            objects[above.name], above = above, above.parent
+    pending = [(list(layer.rootPrims), "")]
+    while pending:
+        children, parent = pending.pop()
+        found: dict[str, list[Any]] = {}
+        for spec in children:
+            name = _object_name(spec)
+            obj = objects.get(name)
+            if not name:
+                pending.append((list(spec.nameChildren), parent))
+            elif obj is not None and (obj.parent.name if obj.parent else "") == parent:
+                found.setdefault(name, []).append(spec)
+        for name, alike in found.items():
+            if name not in specs:
+                specs[name] = alike[0] if len(alike) == 1 else _plain_one(alike, objects[name])
+                pending.append((list(specs[name].nameChildren), name))
+    return specs
+
+
+def _object_name(spec: Sdf.PrimSpec) -> str:
+    """The name of the object that a prim is; empty for others."""
     from ..usd.scene_edits import OBJECT_NAME
 
-    specs: dict[str, Any] = {}
-    objects = remembered.objects_by_name(with_linked=True)
-    pending = [(spec, "") for spec in layer.rootPrims]
-    while pending:
-        spec, above = pending.pop()
-        attribute = spec.attributes.get(OBJECT_NAME)
-        name = str(attribute.default) if attribute is not None else above
-        obj = objects.get(name)
-        if attribute is not None and obj is not None and (obj.parent.name if obj.parent else "") == above:
-            specs.setdefault(name, spec)
-        pending.extend((child, name) for child in spec.nameChildren)
-    return specs
+    attribute = spec.attributes.get(OBJECT_NAME)
+    return str(attribute.default) if attribute is not None else ""
+
+
+def _plain_one(specs: list[Any], obj: Object) -> Any:
+    """Of the prims of an object and of its copies below the same parent, that of the object: the one at its place."""
+    from pxr import Usd, UsdGeom
+
+    stage = Usd.Stage.Open(specs[0].layer)
+    above = np.array(obj.parent.matrix_world if obj.parent else np.eye(4), float)
+
+    def distance(spec: Any) -> tuple[float, int]:
+        local = UsdGeom.XformCache().GetLocalTransformation(stage.GetPrimAtPath(spec.path))[0]
+        difference = np.abs(above @ np.array(local, float).T - np.array(obj.matrix_world, float)).max()
+        return round(float(difference), 5), len(spec.name)
+
+    return min(specs, key=distance)
 
 
 def _data_spec(spec: Sdf.PrimSpec) -> Any | None:

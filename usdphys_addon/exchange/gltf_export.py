@@ -59,13 +59,15 @@ class _Watched:
 
     vnodes: of the exporter, by the names of the objects from the root down. alike: those of which several have the same
     names, as the instances on vertices have. instances: those that geometry nodes have made, by the name of
-    the object that has them and by their place. lenses: paths of cameras and lamps.
+    the object that has them and by their place. copies: those of children that are instanced on vertices and faces, by
+    the names of the object that has these and of the child. lenses: paths of cameras and lamps.
     """
 
     reading: SceneReading
     vnodes: dict[tuple[str, ...], Any] = field(default_factory=dict)
     alike: dict[tuple[str, ...], list[Any]] = field(default_factory=dict)
     instances: dict[tuple[str, bytes], list[Any]] = field(default_factory=dict)
+    copies: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
     nodes: dict[str, int] = field(default_factory=dict)
     origins: dict[str, int] = field(default_factory=dict)
     beside: keep.Beside = field(default_factory=keep.Beside)
@@ -131,9 +133,12 @@ class GltfExport:
         watched = _Watched(reading)
         if self.options.keeps_usd:
             gltf_memory.recall_scene(scene, reading, watched.beside)
-        for vnode in vtree.nodes.values():
+        for uuid, vnode in vtree.nodes.items():
             chain = _chain(vtree, vnode)
-            if chain:
+            if chain and gltf_instances.is_copy(vtree, uuid):
+                above = vtree.nodes[vnode.parent_uuid].blender_object
+                watched.copies.setdefault((above.name_full, chain[-1]), []).append(vnode)
+            elif chain:
                 if watched.vnodes.setdefault(chain, vnode) is not vnode:
                     watched.alike.setdefault(chain, [watched.vnodes[chain]]).append(vnode)
             elif getattr(vnode, "original_object", None) is not None:
@@ -176,8 +181,11 @@ class GltfExport:
             by_name: dict[str, Any] | None = None
             for placement in watched.reading.placements:
                 chain = _full_chain(placement)
-                if chain in watched.alike:
-                    vnode = _nearest(watched.alike[chain], placement)
+                copies = watched.copies.get((placement.instance[0], chain[-1])) if placement.instance else None
+                if copies is not None:
+                    vnode = _taken_nearest(copies, placement)
+                elif chain in watched.alike:
+                    vnode = _taken_nearest(watched.alike[chain], placement)
                 else:
                     vnode = watched.vnodes.get(chain) if placement.instance is None else None
                     if vnode is None:
@@ -193,7 +201,7 @@ class GltfExport:
                 if "path" in extras:
                     # Of the glTF file that the object was imported from.
                     watched.origins.setdefault(str(extras["path"]), index)
-            watched.vnodes, watched.alike, watched.instances = {}, {}, {}
+            watched.vnodes, watched.alike, watched.instances, watched.copies = {}, {}, {}, {}
 
     def write(self, file: str) -> None:
         """Put the physics into the finished file, which is replaced in one step."""
@@ -329,11 +337,16 @@ def _full_chain(placement: Any) -> tuple[str, ...]:
     return tuple(chain)
 
 
-def _nearest(vnodes: list[Any], placement: Any) -> Any:
-    """The node of several with the same names that is where a placement is; None if none is there."""
+def _taken_nearest(vnodes: list[Any], placement: Any) -> Any:
+    """The node of several with the same names that is where a placement is; None if none is there.
+
+    It is taken out of the list: of two placements in one place, each has its own.
+    """
+    if not vnodes:
+        return None
     off = [float(np.abs(np.array(vnode.matrix_world) - placement.matrix).max()) for vnode in vnodes]
     allowed = 1e-5 * max(1.0, float(np.abs(placement.matrix).max()))
-    return vnodes[int(np.argmin(off))] if min(off) <= allowed else None
+    return vnodes.pop(int(np.argmin(off))) if min(off) <= allowed else None
 
 
 def _vnode_of(watched: _Watched, placement: Any, chain: tuple[str, ...], by_name: dict[str, Any]) -> Any:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes of collection instances as Blender shows them.
+"""Nodes of instances as Blender shows them.
 
 Blender's glTF exporter goes from parents to children, whatever is in the collection: it skips objects whose parent is
 outside of the collection, and writes children that are not in it. It moves children of an instancer twice, or by the
-offset of the collection.
+offset of the collection. Of children that are instanced on vertices and faces it writes the copies alone, with what is
+below the child itself below each of them.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ def mend(tree: Any) -> dict[str, list[str]]:
     children: _Children = {}
     instancers = [uuid for uuid, node in tree.nodes.items() if _is_instancer(node)]
     if mends:
+        for uuid in [uuid for uuid, node in tree.nodes.items() if _instances_children(node)]:
+            _mend_copies(tree, uuid, children)
         for uuid in instancers:  # which grows
             before = len(tree.nodes)
             _place_children(tree, uuid)
@@ -44,6 +47,49 @@ def mend(tree: Any) -> dict[str, list[str]]:
         tree.nodes[uuid].blender_object.name: [obj.name for obj in objects] for uuid, objects in missing.items()
         if objects
     }  # fmt: skip
+
+
+def is_copy(tree: Any, uuid: str) -> bool:
+    """True for a node that an object brings by being instanced on the vertices or faces of another one."""
+    above = tree.nodes.get(tree.nodes[uuid].parent_uuid)
+    return above is not None and _instances_children(above) and _is_brought(above, uuid)
+
+
+def _instances_children(node: Any) -> bool:
+    obj = node.blender_object
+    return isinstance(obj, Object) and node.blender_type == node.OBJECT and obj.instance_type in ("VERTS", "FACES")
+
+
+def _mend_copies(tree: Any, uuid: str, children: _Children) -> None:
+    """Add the objects that are instanced on vertices or faces beside their copies, which lose what is no copy.
+
+    The exporter goes from a copy on to the children of its object, which are where the object itself is, and whose
+    copies it writes, too.
+    """
+    node = tree.nodes[uuid]
+    if any(tree.nodes[above].blender_type == node.INST_COLLECTION for above in _above(tree, uuid)):
+        return  # nothing tells where the exporter has put these
+    graph: Any = bpy.context.evaluated_depsgraph_get()
+    if any(one.is_instance and one.parent.original == node.blender_object for one in graph.object_instances):
+        for child in node.children:
+            copied = tree.nodes[child]
+            for below in copied.children:
+                _drop(tree, below)
+            copied.children, copied.children_type = [], {}
+            node.children_type[child] = node.CHILDREN_IS_IN_COLLECTION
+    _fill(children)
+    known = {tree.nodes[child].blender_object for child in node.children if not _is_brought(node, child)}
+    for obj in children[node.blender_object]:
+        if obj not in known and not _is_endless(obj, children):
+            tree.recursive_node_traverse(obj, None, uuid, Matrix.Identity(4), False, children)
+
+
+def _above(tree: Any, uuid: str) -> Iterator[str]:
+    """The nodes above a node, nearest first."""
+    above = tree.nodes[uuid].parent_uuid
+    while above is not None:
+        yield above
+        above = tree.nodes[above].parent_uuid
 
 
 def _is_instancer(node: Any) -> bool:
@@ -105,10 +151,7 @@ def _add_missing(tree: Any, uuid: str, children: _Children) -> None:
     for obj in _missing(tree, uuid):
         if obj in added or any(modifier.type == "ARMATURE" for modifier in obj.modifiers):
             continue
-        if not children:
-            children.update({each: [] for each in bpy.data.objects})
-            for each in bpy.data.objects:
-                children.setdefault(each.parent, []).append(each)
+        _fill(children)
         if _is_endless(obj, children):
             continue
         tree.recursive_node_traverse(
@@ -117,14 +160,21 @@ def _add_missing(tree: Any, uuid: str, children: _Children) -> None:
         added |= {tree.nodes[each].blender_object for each in _brought(tree, [node.children[-1]])}
 
 
+def _fill(children: _Children) -> None:
+    """Find the children of all objects, if that has not been done."""
+    if not children:
+        children.update({each: [] for each in bpy.data.objects})
+        for each in bpy.data.objects:
+            children.setdefault(each.parent, []).append(each)
+
+
 def endless(objects: Iterable[Object]) -> tuple[Object, Object] | None:
     """(instancer, object of its collection) through which Blender's exporter comes back to where it was, for ever.
 
     It goes from the objects of a scene to their children, and from instancers to what they bring. None if that ends.
     """
-    children: _Children = {obj: [] for obj in bpy.data.objects}
-    for obj in bpy.data.objects:
-        children.setdefault(obj.parent, []).append(obj)
+    children: _Children = {}
+    _fill(children)
 
     def brought(obj: Object) -> list[Object]:
         return [one for one in _collection_of(obj) if one.parent is None]

@@ -543,10 +543,27 @@ class Comparison:
                 or self._is_below_moved(placement) or self._gets_a_place(path)
             ):  # fmt: skip
                 self._add_transform(edits, path, placement)
+        for path in self._left_behind(edits):
+            self._add_transform(edits, path, self.placements[path])
         for path, edited in self.edited.items():
             if edited.slots:
                 edits.bindings[path] = self._binding(self.placements[path])
         return edits, chosen
+
+    def _left_behind(self, edits: SceneEdits) -> list[str]:
+        """Paths of imported objects that edited ones have moved with them in Blender, and whose prims do not move along
+        because they reset the transform stack."""
+        from pxr import UsdGeom
+
+        moved = edits.transforms.keys()
+        if not moved:
+            return []
+        carried = [
+            path for path, placement in self.placements.items()
+            if path in self.edited and path not in moved and any(above.path in moved for above in placement.ancestors())
+        ]  # fmt: skip
+        prims = ((path, UsdGeom.Xformable(self.stage.GetPrimAtPath(path))) for path in carried)
+        return [path for path, prim in prims if prim and prim.GetResetXformStack()]
 
     def _has_new_parent(self, path: str, obj: Object) -> bool:
         """Whether an object has another parent than its prim, which can be another than in Blender, see `parent_of`."""

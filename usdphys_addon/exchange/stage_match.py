@@ -49,6 +49,7 @@ class StageMatcher:
         self.left_out: Set[str] = frozenset()
         self._context = export_context
         self._by_name = by_name
+        self._taken: set[str] = set()
 
     def matched(self, reading: SceneReading, issues: list[Issue]) -> PhysicsModel:
         """The model with the paths of the stage. Leaves out (and reports) what is not on the stage."""
@@ -57,8 +58,11 @@ class StageMatcher:
         renames = self.renames
         absent: set[str] = set()
         expected = [*model.prims]
+        self._taken = {site.path for site in reading.sites.values()}
         for site in reading.sites.values():
             path = self.find(site)
+            if path is not None:
+                self._taken.add(path)
             if path is None:
                 absent.add(site.path)
                 self.report_absent(site, issues)
@@ -101,7 +105,7 @@ class StageMatcher:
     def find(self, site: Placement) -> str | None:
         if not self._by_name and self.spec_at(site.path) is not None:
             return site.path
-        return find_written(self, site.path, site.chain, site.matrix)
+        return find_written(self, site.path, site.chain, site.matrix, self._taken)
 
     def object_name(self, path: str) -> str | None:
         """Name of the object of a prim; empty if Blender gives none, None where no prim is."""

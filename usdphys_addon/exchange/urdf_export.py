@@ -421,6 +421,12 @@ class _Comparison:
         if all(np.abs(one - other).max() <= 2e-6 * max(1.0, np.abs(one).max())
                for one, other in zip(*sides, strict=True)):  # fmt: skip
             return
+        was, place = (one[:3, 3] for one in (sides[0][1], sides[1][1]))
+        if np.abs(place - was).max() > 2e-6 * max(1.0, float(np.abs(was).max())):
+            # In a URDF the origin of a link is where the joint above it is: all that is in the link has another place.
+            raise _OtherPartsError(
+                f"'{joint.name}' holds its link at another point than in the imported URDF.", self.plan, self.root
+            )
         before, now = (first @ np.linalg.inv(second) for first, second in sides)
         between = before @ np.linalg.inv(joint.pose)
         self.origin(joint.element, np.linalg.inv(between) @ now)

@@ -61,15 +61,18 @@ def in_pieces(context: Context, objects: Sequence[Object], number: int, seed: in
         raise InputError(phrase("'{name}' has modifiers or shape keys; apply them first.", name=obj.name))
     whole, place, physics = obj.data, obj.matrix_basis.copy(), property_values.snapshot(obj.usdphys)
     made = _cells_of(obj, number, seed)
-    pieces = _objects(context, obj, made)
+    known = (set(bpy.data.objects), set(bpy.data.meshes))
     try:
-        yield Pieces(pieces, bool(made))
+        yield Pieces(_objects(context, obj, made), bool(made))
     except BaseException:
-        for one in pieces:
-            if one != obj:
-                bpy.data.meshes.remove(one.data)
-        own, obj.data, obj.matrix_basis = obj.data, whole, place
-        bpy.data.meshes.remove(own)
+        for cell in made:
+            if cell.is_valid:
+                cell.free()
+        for one in set(bpy.data.objects) - known[0]:
+            bpy.data.objects.remove(one)
+        obj.data, obj.matrix_basis = whole, place
+        for data in set(bpy.data.meshes) - known[1]:
+            bpy.data.meshes.remove(data)
         property_values.restore(obj.usdphys, physics)
         shapes.select_only(context, [obj])
         raise

@@ -152,7 +152,10 @@ def read_joints(layout: Layout, notices: Notices) -> list[JointFacts]:
     if joint_kinds.BY_TYPE_NAME.keys().isdisjoint(layout.names):
         return []
     result = []
-    for prim in layout.model.joints.values():
+    in_instancers = layout.model.in_instancers()
+    for path, prim in layout.model.joints.items():
+        if path in in_instancers:
+            continue  # as what it holds is
         joint = prim.get(usd_physics.Joint)
         assert isinstance(joint, usd_physics.Joint)
         facts = _read(layout, prim, joint, notices)

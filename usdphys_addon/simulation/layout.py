@@ -219,8 +219,14 @@ def layout(model: PhysicsModel, notices: Notices) -> Layout:
 def _classified(model: PhysicsModel, notices: Notices) -> tuple[dict[str, Prim], dict[str, Prim], set[str]]:
     """Bodies and rigid colliders by path, and the paths at which the parent's transform ends."""
     bodies, colliders, cuts = dict[str, Prim](), dict[str, Prim](), set[str]()
+    in_instancers = model.in_instancers()
     for path, prim in model.prims.items():
         schemas = prim.schemas
+        if path in in_instancers:
+            if _BODY_NAME in schemas or _COLLIDER_NAME in schemas:
+                text = f"{prim.display} is in the point instancer '{in_instancers[path]}': it is not simulated."
+                notices.add("InInstancer", prim, text)
+            continue
         if _BODY_NAME in schemas:
             bodies[path] = prim
         if prim.extras and deformables.kind_of(prim):

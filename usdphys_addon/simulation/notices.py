@@ -93,6 +93,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "info", "A body slides and spins at once where friction brakes the two apart: it turns about half as far.",
         "Simulate fewer moving bodies at once where it matters how far they turn.",
     ),
+    "InInstancer": NoticeKind(
+        "warning", "A body or a collider is in a point instancer, where UsdPhysics reads nothing: it is not simulated.",
+        "Make a prim with a reference to it for each instance, and leave the point instancer out.",
+    ),
     "JointApart": NoticeKind(
         "warning",
         "The two frames of a joint are apart at the start, or outside of the limits of a slide or hinge: its bodies "

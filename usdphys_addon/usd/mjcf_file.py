@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,6 +70,8 @@ def write_file(
     for path, prim in model.prims.items():
         prim.label = prim.label or stage.GetPrimAtPath(path).GetDisplayName()
     issues = validate.validate(model, check_geometry=False)
+    model, left_out = _without_instancers(model)
+    issues += left_out
     with scratch_folder(target) as scratch:
         made, near, keyframe = _made(stage, model, target, folders, scratch)
         issues += made.issues
@@ -83,6 +86,20 @@ def write_file(
         replace_together(scratch, target, _copies_of(target))
     counts = summary.counts(model)
     return issues, {**counts, "joints": counts["joints"] - made.lost_joints}
+
+
+def _without_instancers(model: PhysicsModel) -> tuple[PhysicsModel, list[Issue]]:
+    """A model without what is in point instancers, and an issue about each of these that has bodies or colliders."""
+    inside = model.in_instancers()
+    if not inside:
+        return model, []
+    held = {inside[path] for path in (*model.bodies, *model.colliders) if path in inside}
+    rest = {path: prim for path, prim in model.prims.items() if path not in inside}
+    return replace(model, prims=rest), [
+        Issue("MjcfNotSaid", "warning", path, paths.name_of(path), f"The point instancer '{path}' is left out, with "
+              "the physics in it: MuJoCo has no word for it.", "Make a prim of each instance to write them.")
+        for path in sorted(held)
+    ]  # fmt: skip
 
 
 #: What to do about animation, which models of MuJoCo have none of.

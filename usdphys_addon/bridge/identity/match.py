@@ -9,7 +9,7 @@ decides between them, for every export and for attaching. `ObjectMatcher` finds 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -363,15 +363,18 @@ class ExportedPrims(Protocol):
         """How far a prim is from a place."""
 
 
-def find_written(prims: ExportedPrims, expected: str, chain: Chain, place: Any) -> str | None:
+def find_written(
+    prims: ExportedPrims, expected: str, chain: Chain, place: Any, taken: Container[str] = ()
+) -> str | None:  # fmt: skip
     """Path of the prim of an object; None if it was not written.
 
     expected: path that it should have. chain: names of the objects from the root down to it. place: see `distance`,
-    which decides between objects that the names do not tell apart, such as copies that an instance shows.
+    which decides between objects that the names do not tell apart, such as copies that an instance shows. taken: paths
+    of prims that are those of other objects.
     """
     if prims.object_name(expected) in (chain[-1], ""):
         return expected
-    if candidates := prims.chains.get(chain, []):
+    if candidates := [path for path in prims.chains.get(chain, []) if path not in taken]:
         return min(candidates, key=lambda path: prims.distance(path, place)) if len(candidates) > 1 else candidates[0]
     return find_in_ascii(prims, expected)
 

@@ -66,6 +66,23 @@ def nested_body(facts: Facts) -> Iterator[Finding]:
         yield Finding(prim, text, {"other": name(other)})
 
 
+@rule("PhysicsInInstancer")
+def physics_in_instancer(facts: Facts) -> Iterator[Finding]:
+    found: dict[str, list[Prim]] = {}
+    for path, instancer in facts.model.in_instancers().items():
+        prim = facts.model.prims[path]
+        if any(prim.get(one) is not None for one in (usd_physics.RigidBodyAPI, usd_physics.CollisionAPI)):
+            found.setdefault(instancer, []).append(prim)
+    for instancer, (prim, *others) in found.items():
+        text = f"{prim.display} has physics in the point instancer '{instancer}', which no simulator has to read."
+        if others:
+            text = (
+                f"{prim.display} has physics in the point instancer '{instancer}', which no simulator has to read, "
+                f"and so have others in it ({len(others)})."
+            )
+        yield Finding(prim, text, {"other": f"'{instancer}'"})
+
+
 # --------------------------------------------------------------------------- mass
 
 
