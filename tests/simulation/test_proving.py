@@ -1060,6 +1060,29 @@ def test_what_falls_for_ever_gains_no_energy_and_its_joints_are_not_apart() -> N
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(("metres", "status"), [(0.002, "pass"), (0.2, "fail")])
+def test_what_joints_stretch_by_and_give_back_is_no_energy_from_nowhere(metres: float, status: str) -> None:
+    """The chain of a crane gave way by 2 mm, which is allowed, pulled its load back up, and was said to gain 0.8 J."""
+    file, links = File(METERS), 4
+    for number in range(links):
+        file.add(file.body(f"Link{number}", (0, 0, 3.0 - 0.15 * (number + 0.5)), mass=0.15, size=(0.03, 0.03, 0.1)))
+        above, place = (f"{W}/Link{number - 1}", (0, 0, -0.075)) if number else ("", (0, 0, 3.0))
+        file.add(file.joint(f"Eye{number}", "Spherical", above, f"{W}/Link{number}", pos0=place, pos1=(0, 0, 0.075)))
+    file.add(file.body("Load", (0, 0, 3.0 - 0.15 * links - 0.25), mass=50.0, size=(0.5, 0.5, 0.4)))
+    file.add(file.joint("Hook", "Spherical", f"{W}/Link{links - 1}", f"{W}/Load", pos0=(0, 0, -0.075),
+                        pos1=(0, 0, 0.25)))  # fmt: skip
+    subject = runs.subject_of(model_of(stage_of(file.text())))
+    start = runs.Start(subject.model)
+    motion = start.motion(1.0)
+    sinks = -metres * np.sin(np.pi * np.arange(len(motion.positions)) * runs.STEP) ** 2
+    for row, path in enumerate(motion.paths):
+        share = 1.0 if path.endswith("Load") else (int(path.removeprefix(f"{W}/Link")) + 1) / (links + 1)
+        motion.positions[:, row] = motion.positions[0, row] + share * sinks[:, None] * (0, 0, 1)
+    motion.velocities[:] = 0.0
+    found = {check.name: check.status for check in plain.checks_of(start, subject, runs.Budget(60.0), 0.0, 1.0)}
+    assert found["energy"] == status
+
+
 def test_what_differs_from_the_source_without_effect_is_named_and_not_wrong() -> None:
     one, other = (stage_of(DEMOS["pendulum"](METERS)) for _ in range(2))
     model, clean = model_of(one), model_of(other)
