@@ -222,7 +222,7 @@ def test_what_a_servo_aims_at_without_a_control_is_read(
     """The wheels of a car stood still after a way through MJCF: the speed of their drives was not read."""
     model, _ = through_usd(tmp_path, f"""<mujoco><worldbody><body><joint name="axle" axis="0 0 1"/>
       <geom size="0.1"/></body></worldbody><actuator>
-      <general joint="axle" gainprm="4" biastype="affine" biasprm="{bias}"/></actuator></mujoco>""")
+      <general joint="axle" gainprm="4" biastype="affine" biasprm="{bias}"/></actuator></mujoco>""")  # fmt: skip
     drive = next(iter(model.joints.values())).schemas["PhysicsDriveAPI:angular"]
     assert (drive.target_position or 0.0) == pytest.approx(target or 0.0)
     assert (drive.target_velocity or 0.0) == pytest.approx(speed or 0.0)

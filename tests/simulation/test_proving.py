@@ -23,6 +23,7 @@ from usdphys_ext.usdphys_addon.proving import certificate, compared, expectation
 from usdphys_ext.usdphys_addon.proving import prove as prove_module
 from usdphys_ext.usdphys_addon.proving.prove import Proof, Wish, prove
 from usdphys_ext.usdphys_addon.simulation.engine import Habit
+from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .author import CENTIMETERS, METERS, File, Units, about
 from .demos import CLEAN, DEMOS, FAULTS, Fault
@@ -423,7 +424,8 @@ def test_an_engine_that_yields_at_a_limit_is_told_how_far_and_where_that_is_said
     monkeypatch.setattr(prove_module, "simulated", yielding)
     wish = Wish("a.usda", subject.model, sections=frozenset({"joints"}), pythons={"havok": "."})
     (check,) = prove(wish).certificate.having(*FOUND)
-    assert (told := re.search(r"It goes ([0-9.]+) degrees beyond its limit\.", check.message)) is not None
+    told = re.search(r"It goes ([0-9.]+) degrees beyond its limit, which \w+ holds by a spring\.", check.message)
+    assert told is not None and "how stiff the limit is" in check.fix
     assert float(told[1]) == pytest.approx(10.0, abs=1.0)
     assert [cause.attribute for cause in check.causes] == (["mjc:solreflimit"] if soft else [])
 
@@ -1211,6 +1213,30 @@ def test_a_budget_that_is_used_up_is_said_and_no_verdict_is_invented() -> None:
     skipped = proof.certificate.having("skipped")
     assert {check.section for check in skipped} >= {"joints", "rewrites"}
     assert not proof.certificate.having(*FOUND)
+
+
+def test_a_run_of_the_preview_is_cut_when_the_seconds_are_used_and_what_is_left_out_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A hand with a foot of springs took 246 s of 90: each run went on to its end."""
+    steps = 0
+
+    def ticking() -> float:
+        return 0.01 * steps
+
+    def counted(world: World) -> None:
+        nonlocal steps
+        steps += 1
+        own(world)
+
+    own = World.step
+    monkeypatch.setattr(clock, "now", ticking)
+    monkeypatch.setattr(World, "step", counted)
+    proof = proof_of(DEMOS["crates"](METERS), budget=4.0)
+    assert proof.certificate.seconds <= 4.1
+    skipped = {check.section for check in proof.certificate.checks if check.status == "skipped"}
+    assert {"joints", "rewrites", "engines"} & skipped
+    assert not proof.certificate.having("fail")
 
 
 def test_the_energy_of_many_parts_is_computed_once() -> None:

@@ -1000,12 +1000,12 @@ class _Writer:
                 if (first, second) not in excluded and self.meet(one, other):
                     tied.append((one, other))
         if tied:
-            one, other = (self.model.prims[path] for path in tied[0])
+            first_prim, other_prim = (self.model.prims[path] for path in tied[0])
             more = f" So do {counted(len(tied) - 1, 'other pair')}." if len(tied) > 2 else ""
             more = " So does 1 other pair." if len(tied) == 2 else more
             self.issue(
-                one, f"{one.display} and {other.display} collide, and pass through each other in MuJoCo, because a joint "
-                f"ties them, or what they are fixed to.{more}",
+                first_prim, f"{first_prim.display} and {other_prim.display} collide, and pass through each other in "
+                f"MuJoCo, because a joint ties them, or what they are fixed to.{more}",
                 "Switch filterparent of the scene off (mjc:flag:filterparent).",
             )  # fmt: skip
 

@@ -29,6 +29,7 @@ from .runs import (
     STEP,
     Budget,
     Motion,
+    OutOfTimeError,
     Part,
     Start,
     Subject,
@@ -193,13 +194,19 @@ class _Judge:
     def _causes(self, name: str, test: _Test, part: Part, found: Found) -> tuple[Cause, ...]:
         near = _frame_causes(self.subject, found)
         fails = partial(_fails, test, name)
-        return near or _causes(self.subject, part, found.path, fails, self.seconds, self.has_time)
+        try:
+            return near or _causes(self.subject, part, found.path, fails, self.seconds, self.has_time)
+        except OutOfTimeError:
+            return ()
 
     def _keeping(self, test: _Test, part: Part) -> str:
         """The name of an engine in which a part passes a test, and rests, stays together and holds its pose; or ""."""
         for key in self.engines:
             if key not in self.motions:
-                self.motions[key] = simulated(self.model, self.seconds, engine=key)
+                try:
+                    self.motions[key] = simulated(self.model, self.seconds, engine=key)
+                except OutOfTimeError:
+                    return ""
             motion = self.motions[key]
             if motion.problem or not set(part.bodies) <= set(motion.paths) or motion.unstable.keys() & set(part.bodies):
                 continue
@@ -534,8 +541,8 @@ def _scale(subject: Subject, part: Part) -> float:
 
 
 def _stretched(subject: Subject, part: Part, motion: Motion) -> float:
-    """J that joints of a part store, at most, while they are apart by no more than they may be: what hangs on them sinks
-    by that, and is pulled up again."""
+    """J that joints of a part store, at most, while they are apart by no more than they may be: what hangs on them
+    sinks by that, and is pulled up again."""
     weight = sum(mass.mass_properties(subject.model, path).mass for path in part.bodies)
     weight *= float(np.linalg.norm(subject.gravity))
     found = 0.0
