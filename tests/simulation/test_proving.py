@@ -1222,7 +1222,7 @@ def test_a_run_of_the_preview_is_cut_when_the_seconds_are_used_and_what_is_left_
     steps = 0
 
     def ticking() -> float:
-        return 0.01 * steps
+        return 0.1 * steps
 
     def counted(world: World) -> None:
         nonlocal steps
@@ -1232,10 +1232,10 @@ def test_a_run_of_the_preview_is_cut_when_the_seconds_are_used_and_what_is_left_
     own = World.step
     monkeypatch.setattr(clock, "now", ticking)
     monkeypatch.setattr(World, "step", counted)
-    proof = proof_of(DEMOS["crates"](METERS), budget=4.0)
-    assert proof.certificate.seconds <= 4.1
+    proof = proof_of(DEMOS["crates"](METERS), budget=1.0)
+    assert proof.certificate.seconds <= 1.2
     skipped = {check.section for check in proof.certificate.checks if check.status == "skipped"}
-    assert {"joints", "rewrites", "engines"} & skipped
+    assert skipped >= {"asset", "rewrites", "engines"}
     assert not proof.certificate.having("fail")
 
 
