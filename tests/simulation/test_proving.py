@@ -14,10 +14,10 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from shares import each_of
-from usdphys_ext.usdphys_addon.core import clock, frames
+from usdphys_ext.usdphys_addon.core import clock, frames, validate
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import Prim
-from usdphys_ext.usdphys_addon.core.rules.base import Issue
+from usdphys_ext.usdphys_addon.core.rules.base import RULES, Issue
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.proving import certificate, compared, expectations, joints, opinions, page, plain, runs
 from usdphys_ext.usdphys_addon.proving import prove as prove_module
@@ -734,7 +734,8 @@ def test_an_engine_that_gives_no_numbers_is_said_to_be_so_and_no_cause_is_search
     assert (check.status, check.causes) == ("differs", ())
     assert "MuJoCo gives no numbers for /World/Bar from then on." in check.message
     assert "inf" not in check.message
-    assert check.fix == "Let it make smaller time steps."
+    # Smaller ones, which were tried, do not help.
+    assert check.fix == "Check the masses, moments of inertia and gains there."
 
 
 def test_each_engine_is_run_before_a_reason_is_searched_for_one() -> None:
@@ -1237,6 +1238,19 @@ def test_a_run_of_the_preview_is_cut_when_the_seconds_are_used_and_what_is_left_
     skipped = {check.section for check in proof.certificate.checks if check.status == "skipped"}
     assert skipped >= {"asset", "rewrites", "engines"}
     assert not proof.certificate.having("fail")
+
+
+def test_a_proof_asks_of_the_checks_only_what_starts_inside_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether its hulls fill hollows took more of the time of a gripper than its first motion."""
+    unasked = [
+        rule if rule.code == plain.INSIDE else replace(rule, check=lambda _facts: pytest.fail("nobody asks"))
+        for rule in RULES
+    ]  # fmt: skip
+    monkeypatch.setattr(validate, "RULES", unasked)
+    subject = runs.subject_of(model_of(stage_of(DEMOS["crates"](METERS))))
+    start = runs.Start(runs.with_floor(subject))
+    checks = list(plain.checks_of(start, subject, runs.Budget(60.0), 0.0, 0.25))
+    assert [check.status for check in checks if check.name == "inside"] == ["pass"]
 
 
 def test_the_energy_of_many_parts_is_computed_once() -> None:

@@ -816,6 +816,8 @@ def _begun(run: Runner) -> Motion | None:
         return None
 
 
+#: What to look at where an engine gives no numbers, and smaller time steps do not help.
+_LOST_FIX = "Check the masses, moments of inertia and gains there."
 #: Where no reason is found.
 _NO_TIME = "There was no time to find the cause."
 
@@ -841,7 +843,7 @@ def _reason_of(
         if rate:
             steps = round(rate / STEP)
             words += " " + f"With {steps} steps a second, {name} moves it as the preview does."
-        return _Reason((), words, plain.FINER_STEPS)
+        return _Reason((), words, plain.FINER_STEPS if rate else _LOST_FIX)
     if pushed := _pushed(model, first, starts):
         causes = tuple(cause for check in pushed for cause in check.causes)[:MOST_CAUSES]
         return _Reason(causes, f"{plain.PUSHED[pushed[0].name]}, which each engine does in its own way.")

@@ -266,7 +266,7 @@ def is_of_the_start(check: Check) -> bool:
 
 def _inside(subject: Subject, is_posed: bool) -> Iterator[Check]:
     with np.errstate(all="ignore"):
-        found = [issue for issue in validate(subject.model) if issue.code == INSIDE]
+        found = validate(subject.model, codes=(INSIDE,))
     # Those that have a body in common are told together: one thing that is in a wrong place is in several others.
     ties, ends = Ties(), [named_prims(subject.model, issue.message) or [issue.path] for issue in found]
     for pair in ends:
