@@ -23,7 +23,7 @@ from ..simulation.engine import ENGINES
 from ..system.files import work_folder
 from .joints import BENCH, EXPERIMENTS
 from .opinions import MATERIAL, Opinion
-from .runs import FLOOR, LEAST_RUN, STEP, Budget, Motion
+from .runs import FLOOR, STEP, Budget, Motion
 
 if TYPE_CHECKING:
     from ..simulation.engines.external import Run
@@ -88,9 +88,7 @@ class Begun:
     def _motion(self, number: int, units: StageUnits, share: float) -> Motion:
         if self._run is None:
             return _none(self._problem)
-        used = self._budget.used
-        most = max(share * self._budget.seconds - used, LEAST_RUN - (used - self._began))
-        if not self._run.wait_for(number, most):
+        if not self._run.wait_for(number, self._budget.left(share, self._began)):
             return _none(_TOO_LONG)
         return _motion_of(self._run, units, number)
 

@@ -77,9 +77,10 @@ class Budget:
         """True until this share of the seconds is used. needed: seconds that must be left of it."""
         return self.used + needed < share * self.seconds
 
-    def left(self, share: float = 1.0) -> float:
-        """Seconds for a run that cannot be split."""
-        return max(share * self.seconds - self.used, LEAST_RUN)
+    def left(self, share: float = 1.0, since: float | None = None) -> float:
+        """Seconds for a run that cannot be split. since: when it began, in seconds that were used; None: now."""
+        used = self.used
+        return max(share * self.seconds - used, LEAST_RUN - (used - since if since is not None else 0.0))
 
 
 #: The budget that runs of this process end with.
