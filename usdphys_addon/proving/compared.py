@@ -239,13 +239,17 @@ def statement_checks(
         experiment = Experiment(on(said.one, floor), experiment.seconds, has_time=partial(budget.has, share))
     known: list[Opinion] = list(missing)
     failed, told = bool(missing), set()
-    for parted in partings_of(said, Known(candidates, known), experiment, floor, budget, share, slack=slack):
-        failed = True
-        told |= {(cause.path, cause.attribute) for cause in parted.causes}
-        yield parted
+    is_cut = False
+    try:
+        for parted in partings_of(said, Known(candidates, known), experiment, floor, budget, share, slack=slack):
+            failed = True
+            told |= {(cause.path, cause.attribute) for cause in parted.causes}
+            yield parted
+    except OutOfTimeError:
+        is_cut = True
     others = [opinions.cause_between(said.one, said.other, one) for one in candidates if one not in missing]
     others = [one for one in others if (one.path, one.attribute) not in told]
-    if not budget.has(share):
+    if is_cut or not budget.has(share):
         if not failed:
             yield Check(said.section, said.name, "skipped", f"There was no time to compare it {said.words}.")
         yield from _differing(said, others, is_tried=False)
