@@ -213,6 +213,21 @@ def test_a_largest_force_beside_a_spring_is_named(stiffness: float, tmp_path: Pa
     assert any("largest force" in issue.message for issue in planned.issues) == bool(stiffness)
 
 
+@pytest.mark.parametrize(
+    ("bias", "target", "speed"), [("3 0 -4", None, 0.75), ("3 -6 -4", 0.5, None), ("0 0 -4", None, None)]
+)
+def test_what_a_servo_aims_at_without_a_control_is_read(
+    bias: str, target: float | None, speed: float | None, tmp_path: Path
+) -> None:
+    """The wheels of a car stood still after a way through MJCF: the speed of their drives was not read."""
+    model, _ = through_usd(tmp_path, f"""<mujoco><worldbody><body><joint name="axle" axis="0 0 1"/>
+      <geom size="0.1"/></body></worldbody><actuator>
+      <general joint="axle" gainprm="4" biastype="affine" biasprm="{bias}"/></actuator></mujoco>""")  # fmt: skip
+    drive = next(iter(model.joints.values())).schemas["PhysicsDriveAPI:angular"]
+    assert (drive.target_position or 0.0) == pytest.approx(target or 0.0)
+    assert (drive.target_velocity or 0.0) == pytest.approx(speed or 0.0)
+
+
 def test_a_closed_mesh_weighs_what_its_volume_says_and_an_open_one_its_pyramids(tmp_path: Path) -> None:
     cube = "0 0 0 1 0 0 0 1 0 1 1 0 0 0 1 1 0 1 0 1 1 1 1 1"
     asset = f'<asset><mesh name="c" vertex="{cube}" scale="0.2 0.2 0.2"/></asset>'

@@ -102,3 +102,29 @@ def test_flags_and_options_of_the_scene_hold_and_an_integrator_that_cannot_is_na
     assert world.positions[world.index(f"{W}/Box"), 2] < -4.0  # nothing stops it
     assert world.spaces[0].model.opt.iterations == 7
     assert any("the integrator RK4" in notice.message for notice in world.notices)
+
+
+@pytest.mark.parametrize("parents_pass", [True, False])
+@pytest.mark.parametrize("collides", [True, False])
+def test_what_a_joint_lets_collide_and_mujoco_does_not_is_said_once(collides: bool, parents_pass: bool) -> None:
+    """MuJoCo lets the two sides of a joint pass, and what is fixed to them, and nothing was said of it."""
+    file = File(METERS)
+    for number, height in enumerate((2.0, 2.15, 2.3)):
+        file.add(file.body(f"Link{number}", (0, 0, height), mass=1.0, size=(0.4, 0.4, 0.4)))
+    file.add(file.joint("Fix", "Fixed", f"{W}/Link0", f"{W}/Link1", pos0=(0, 0, 0.15)))
+    file.add(file.joint("Turn", "Revolute", f"{W}/Link1", f"{W}/Link2", pos0=(0, 0, 0.15), axis="Z",
+                        lines=[f"bool physics:collisionEnabled = {int(collides)}"]))  # fmt: skip
+    model = model_in(file)
+    if not parents_pass:
+        scene = next(iter(model.scenes.values()))
+        scene.add(vendor_schemas.find("MjcSceneAPI")(filterparent=False))
+    written = write.text_of(model, "tied")
+    tied = [issue for issue in written.issues if "pass through each other in MuJoCo" in issue.message]
+    assert len(tied) == parents_pass
+    assert all(f"{W}/Link0 and {W}/Link2 collide" in issue.message for issue in tied)
+    assert all(("So does 1 other pair." in issue.message) == collides for issue in tied)
+    compiled = mujoco.MjModel.from_xml_string(written.text)
+    data = mujoco.MjData(compiled)
+    mujoco.mj_forward(compiled, data)
+    met = {tuple(sorted(compiled.geom_bodyid[one.geom].tolist())) for one in data.contact}
+    assert len(met) == (0 if parents_pass else 1 + collides)

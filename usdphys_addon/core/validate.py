@@ -8,7 +8,7 @@ The rules are in `rules`. They cover the physics validators of OpenUSD 26.11, wi
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,12 +49,14 @@ _MODULES = (
 
 
 def validate(
-    model: PhysicsModel, target: Target = "usd", *, hierarchy: Hierarchy = "nested", check_geometry: bool = True
-) -> list[Issue]:
+    model: PhysicsModel, target: Target = "usd", *, hierarchy: Hierarchy = "nested", check_geometry: bool = True,
+    codes: Collection[str] = (),
+) -> list[Issue]:  # fmt: skip
     """All issues of a model, errors first.
 
     target: the simulator that will read the file; "usd" applies the rules of OpenUSD's own validators. hierarchy: how
-    the export will arrange nested bodies. check_geometry: False skips the rules that load collider meshes.
+    the export will arrange nested bodies. check_geometry: False skips the rules that load collider meshes. codes: of
+    the rules that are asked; all if there are none.
     """
     facts = Facts(model, target, hierarchy, check_geometry)
     # Overflow and NaN are reported as issues; numpy must not also print warnings.
@@ -62,7 +64,7 @@ def validate(
         issues = [
             issue_of(rule, severity, finding)
             for rule in RULES
-            if (severity := rule.severities.get(target)) is not None
+            if (not codes or rule.code in codes) and (severity := rule.severities.get(target)) is not None
             for finding in rule.check(facts)
         ]
     issues.sort(key=lambda issue: _ORDER[issue.severity])

@@ -185,6 +185,8 @@ def drive_of(
     made = usd_physics.DriveAPI(type="force", stiffness=max(stiffness, 0.0), damping=max(damping, 0.0))
     if stiffness > 0.0 and effort:
         made.target_position = sign * effort / stiffness
+    elif stiffness <= 0.0 and effort:
+        made.target_velocity = sign * effort / damping
     most = most_force(joint, servos)
     if most is not None and not joint.stiffness:
         made.max_force = most

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import product
@@ -401,8 +401,7 @@ class _Writer:
             own = [prim for prim in self.model.colliders.values() if prim.path not in moved]
         lines = []
         for prim in own:
-            api = prim.get(usd_physics.CollisionAPI)
-            if api is not None and api.collision_enabled is not False:
+            if _collides(prim):
                 lines += self.in_own_body(prim, ["  " * depth + line for line in self.geom(prim, pose)], depth)
         for part in self.seen_in().get(path, ()):
             if part.path not in self.shown:
@@ -980,7 +979,54 @@ class _Writer:
             if not joint.schema.resolved("collision_enabled") and joint.parent.body and joint.child.body:
                 one, other = sorted((self.names[joint.parent.body], self.names[joint.child.body]))
                 pairs[one, other] = None
+        self.tell_tied(pairs)
         return [f'    <exclude body1="{escape(one)}" body2="{escape(other)}"/>' for one, other in pairs]
+
+    def tell_tied(self, excluded: Collection[tuple[str, str]]) -> None:
+        """Name what collides here and not in MuJoCo, which lets pass what is on the two sides of a joint, together with
+        all that is fixed to these. excluded: names of pairs that do not collide here either."""
+        if self.words_of_options()["flag"].get("filterparent") == "disable":
+            return
+        roots = {path: self.fixed_to(path) for path in self.bodies}
+        rigid: dict[str, list[str]] = defaultdict(list)
+        for path, root in roots.items():
+            rigid[root].append(path)
+        tied = []
+        for root, members in rigid.items():
+            joint = self.bodies[root].joint if root else None
+            above = roots[joint.parent.body] if joint is not None and joint.parent.body else ""
+            for one, other in product(rigid[above] if above else (), members):
+                first, second = sorted((self.names[one], self.names[other]))
+                if (first, second) not in excluded and self.meet(one, other):
+                    tied.append((one, other))
+        if tied:
+            first_prim, other_prim = (self.model.prims[path] for path in tied[0])
+            more = f" So do {counted(len(tied) - 1, 'other pair')}." if len(tied) > 2 else ""
+            more = " So does 1 other pair." if len(tied) == 2 else more
+            self.issue(
+                first_prim, f"{first_prim.display} and {other_prim.display} collide, and pass through each other in "
+                f"MuJoCo, because a joint ties them, or what they are fixed to.{more}",
+                "Switch filterparent of the scene off (mjc:flag:filterparent).",
+            )  # fmt: skip
+
+    def fixed_to(self, path: str) -> str:
+        """The first body of those that no joint moves against a body; empty where that stands still."""
+        while path:
+            joint = self.bodies[path].joint
+            if joint is None or joint.prim.type_name != "PhysicsFixedJoint":
+                return path
+            path = joint.parent.body
+        return path
+
+    def meet(self, one: str, other: str) -> bool:
+        """Whether a collider of a body may touch one of another, by their groups."""
+        masks = [
+            {self.masks.get(prim.path) for prim in self.colliders.get(path, ()) if _collides(prim)}
+            for path in (one, other)
+        ]  # fmt: skip
+        return any(
+            first is None or second is None or self.affinities[first] & 1 << second for first, second in product(*masks)
+        )
 
     def is_one_of_several(self, path: str) -> bool:
         """True for a collider of a body that moves and has others."""
@@ -1024,6 +1070,17 @@ class _Writer:
             way = given / np.linalg.norm(given) if np.linalg.norm(given) > 0 else way
             value = float(own.resolved("gravity_magnitude"))
             size = value if 0.0 <= value < math.inf else size
+        found = self.words_of_options()
+        words = "".join(f' {word}="{escape(text)}"' for word, text in found["option"].items())
+        head = f'  <option gravity="{_row(way * size)}"{words}'
+        if not found["flag"]:
+            return "option", [f"{head}/>"]
+        flags = "".join(f' {word}="{text}"' for word, text in found["flag"].items())
+        return "option", [f"{head}>", f"    <flag{flags}/>", "  </option>"]
+
+    def words_of_options(self) -> dict[str, dict[str, str]]:
+        """Words of the option of the scene and of its flag, without gravity."""
+        scene = next(iter(self.model.scenes.values()), None)
         mujoco: Any = scene.schemas.get("MjcSceneAPI") if scene is not None else None
         found: dict[str, dict[str, str]] = {"option": {}, "flag": {}}
         for attribute in type(mujoco).attributes if mujoco is not None else ():
@@ -1039,12 +1096,7 @@ class _Writer:
                 found[kind].pop("gravity", None)
         elif not found["option"]:
             found["option"] = {"timestep": "0.002", "cone": "elliptic", "impratio": "10", "integrator": "implicitfast"}
-        words = "".join(f' {word}="{escape(text)}"' for word, text in found["option"].items())
-        head = f'  <option gravity="{_row(way * size)}"{words}'
-        if not found["flag"]:
-            return "option", [f"{head}/>"]
-        flags = "".join(f' {word}="{text}"' for word, text in found["flag"].items())
-        return "option", [f"{head}>", f"    <flag{flags}/>", "  </option>"]
+        return found
 
 
 def _with_classes(sections: list[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:
@@ -1119,6 +1171,11 @@ def is_more_than_points(joint: _Joint) -> bool:
 def _seen_from(frame: Floats, world: Floats) -> Floats:
     """A matrix (4, 4) of the world in the space of a frame."""
     return np.asarray(np.linalg.solve(frame, world))
+
+
+def _collides(prim: Prim) -> bool:
+    api = prim.get(usd_physics.CollisionAPI)
+    return api is not None and api.collision_enabled is not False
 
 
 def _rigid(world: Floats) -> Floats:

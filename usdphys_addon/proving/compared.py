@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -35,6 +35,7 @@ from .runs import (
     Budget,
     Experiment,
     Motion,
+    OutOfTimeError,
     Parting,
     angles,
     place_of,
@@ -238,13 +239,17 @@ def statement_checks(
         experiment = Experiment(on(said.one, floor), experiment.seconds, has_time=partial(budget.has, share))
     known: list[Opinion] = list(missing)
     failed, told = bool(missing), set()
-    for parted in partings_of(said, Known(candidates, known), experiment, floor, budget, share, slack=slack):
-        failed = True
-        told |= {(cause.path, cause.attribute) for cause in parted.causes}
-        yield parted
+    is_cut = False
+    try:
+        for parted in partings_of(said, Known(candidates, known), experiment, floor, budget, share, slack=slack):
+            failed = True
+            told |= {(cause.path, cause.attribute) for cause in parted.causes}
+            yield parted
+    except OutOfTimeError:
+        is_cut = True
     others = [opinions.cause_between(said.one, said.other, one) for one in candidates if one not in missing]
     others = [one for one in others if (one.path, one.attribute) not in told]
-    if not budget.has(share):
+    if is_cut or not budget.has(share):
         if not failed:
             yield Check(said.section, said.name, "skipped", f"There was no time to compare it {said.words}.")
         yield from _differing(said, others, is_tried=False)
@@ -760,17 +765,17 @@ _FIRST_MOMENT = 0.25
 
 def engine_checks(
     model: PhysicsModel, experiment: Experiment, others: Mapping[str, Runner], starts: Sequence[Check], budget: Budget,
-    share: float,
+    share: float, at_work: Collection[str] = (),
 ) -> Iterator[tuple[Check, str, Motion | None]]:  # fmt: skip
     """The asset in other engines beside the preview. others: by the key of the engine. starts: checks that say what is
-    pushed in the first moment.
+    pushed in the first moment. at_work: engines that have begun, which may be asked when the seconds are used up, too.
 
     Yields each check with the engine and its motion.
     """
     if experiment.motion.problem:
         return
     # What each does comes before the reasons, whose search takes the time that is left.
-    motions = {key: run(()) if budget.has(share) else None for key, run in others.items()}
+    motions = {key: _begun(run) if key in at_work or budget.has(share) else None for key, run in others.items()}
     for key, run in others.items():
         name, other = ENGINES[key].name, motions[key]
         if other is None:
@@ -787,7 +792,12 @@ def engine_checks(
             told = f"The preview and {name} move it alike{experiment.chaos}."
             yield Check("engines", key, "pass", told), key, other
             continue
-        reason = _reason_of(key, run, other, found, experiment, starts, partial(budget.has, share))
+        # Each try runs it once more, and the preview.
+        has_time = partial(budget.has, share, sum(other.took) + sum(experiment.motion.took))
+        try:
+            reason = _reason_of(key, run, other, found, experiment, starts, has_time)
+        except OutOfTimeError:
+            reason = _Reason((), _NO_TIME)
         message = f"{_sentence(found[0], experiment.model, experiment.motion, f'in {name}')} {reason.words}".rstrip()
         row = ENGINES[key]
         if isinstance(row, Program) and Habit.EDGED in row.habits and (wheel := _rolling(model, found, experiment)):
@@ -800,6 +810,20 @@ def engine_checks(
             "engines", key, "differs", message, found[0].body, reason.causes, reason.fix, _data(found)
         )  # fmt: skip
         yield check, key, other
+
+
+def _begun(run: Runner) -> Motion | None:
+    """What an engine does with the asset; None where the seconds are used up before it ends."""
+    try:
+        return run(())
+    except OutOfTimeError:
+        return None
+
+
+#: What to look at where an engine gives no numbers, and smaller time steps do not help.
+_LOST_FIX = "Check the masses, moments of inertia and gains there."
+#: Where no reason is found.
+_NO_TIME = "There was no time to find the cause."
 
 
 class _Reason(NamedTuple):
@@ -823,7 +847,7 @@ def _reason_of(
         if rate:
             steps = round(rate / STEP)
             words += " " + f"With {steps} steps a second, {name} moves it as the preview does."
-        return _Reason((), words, plain.FINER_STEPS)
+        return _Reason((), words, plain.FINER_STEPS if rate else _LOST_FIX)
     if pushed := _pushed(model, first, starts):
         causes = tuple(cause for check in pushed for cause in check.causes)[:MOST_CAUSES]
         return _Reason(causes, f"{plain.PUSHED[pushed[0].name]}, which each engine does in its own way.")
@@ -848,7 +872,7 @@ def _reason_of(
         joint, far = soft[0].facts.prim.display, soft[0].words
         causes = tuple(opinions.cause_alone(model, one) for one in limits)
         told = f"{joint} goes {far} beyond its limit in {name}, which holds limits by springs."
-        return _Reason(causes, told, "Say how stiff the limit is, or keep the joint away from it.")
+        return _Reason(causes, told, reasons.SOFT_LIMIT)
     if rate := _healing_rate(run, first, experiment, has_time):
         steps = round(rate / STEP)
         told = f"With {steps} steps a second, {name} moves it as the preview does."
@@ -866,7 +890,7 @@ def _reason_of(
         )
     if causes:
         return _Reason(causes)
-    return _Reason((), "No attribute alone is the cause." if has_time() else "There was no time to find the cause.")
+    return _Reason((), "No attribute alone is the cause." if has_time() else _NO_TIME)
 
 
 def _lost(motion: Motion) -> str:

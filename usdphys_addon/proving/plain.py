@@ -29,6 +29,7 @@ from .runs import (
     STEP,
     Budget,
     Motion,
+    OutOfTimeError,
     Part,
     Start,
     Subject,
@@ -193,13 +194,19 @@ class _Judge:
     def _causes(self, name: str, test: _Test, part: Part, found: Found) -> tuple[Cause, ...]:
         near = _frame_causes(self.subject, found)
         fails = partial(_fails, test, name)
-        return near or _causes(self.subject, part, found.path, fails, self.seconds, self.has_time)
+        try:
+            return near or _causes(self.subject, part, found.path, fails, self.seconds, self.has_time)
+        except OutOfTimeError:
+            return ()
 
     def _keeping(self, test: _Test, part: Part) -> str:
         """The name of an engine in which a part passes a test, and rests, stays together and holds its pose; or ""."""
         for key in self.engines:
             if key not in self.motions:
-                self.motions[key] = simulated(self.model, self.seconds, engine=key)
+                try:
+                    self.motions[key] = simulated(self.model, self.seconds, engine=key)
+                except OutOfTimeError:
+                    return ""
             motion = self.motions[key]
             if motion.problem or not set(part.bodies) <= set(motion.paths) or motion.unstable.keys() & set(part.bodies):
                 continue
@@ -259,7 +266,7 @@ def is_of_the_start(check: Check) -> bool:
 
 def _inside(subject: Subject, is_posed: bool) -> Iterator[Check]:
     with np.errstate(all="ignore"):
-        found = [issue for issue in validate(subject.model) if issue.code == INSIDE]
+        found = validate(subject.model, codes=(INSIDE,))
     # Those that have a body in common are told together: one thing that is in a wrong place is in several others.
     ties, ends = Ties(), [named_prims(subject.model, issue.message) or [issue.path] for issue in found]
     for pair in ends:
@@ -515,6 +522,7 @@ def _growth_of_all(subject: Subject, motion: Motion) -> Found | None:
         + _TURNED_OVER * fallen
         + LEAST_ENERGY
         + _PUSHED_OUT * sum(_scale(subject, one) for one in subject.parts)
+        + sum(_stretched(subject, one, motion) for one in subject.parts)
     )
     if not len(late) or float(late.max()) <= allowed:
         return None
@@ -530,6 +538,18 @@ def _scale(subject: Subject, part: Part) -> float:
     return sum(
         mass.mass_properties(subject.model, path).mass * size * radius_of(subject.model, path) for path in part.bodies
     )
+
+
+def _stretched(subject: Subject, part: Part, motion: Motion) -> float:
+    """J that joints of a part store, at most, while they are apart by no more than they may be: what hangs on them
+    sinks by that, and is pulled up again."""
+    weight = sum(mass.mass_properties(subject.model, path).mass for path in part.bodies)
+    weight *= float(np.linalg.norm(subject.gravity))
+    found = 0.0
+    for facts in part.joints:
+        if facts.distance is None and not facts.bond and facts.path not in motion.broken:
+            found += min(_gap(subject, facts, motion)[0], _may_be_apart(subject, facts))
+    return weight * found
 
 
 def heights_of(subject: Subject, bodies: Sequence[str], motion: Motion) -> NDArray[np.float64]:
@@ -566,9 +586,8 @@ def _apart(subject: Subject, part: Part, motion: Motion) -> Found | None:
     for facts in part.joints:
         if facts.distance is not None or facts.bond or facts.path in motion.broken:
             continue
-        radius = min(radius_of(subject.model, path) for path in (facts.body0, facts.body1) if path)
         moved, turned, frame = _gap(subject, facts, motion)
-        share = max(moved / (APART + SHARE * radius), turned / TURNED)
+        share = max(moved / _may_be_apart(subject, facts), turned / TURNED)
         if share > 1.0 and (worst is None or share > worst[0]):
             joint, degrees = facts.prim.display, math.degrees(turned)
             if frame == 0:
@@ -609,8 +628,12 @@ def _frame_causes(subject: Subject, found: Found) -> tuple[Cause, ...]:
 def gap_of(subject: Subject, facts: Any) -> tuple[float, float, float]:
     """(m, rad) by which a joint is apart at the start, along and about what it locks, and the share of what it may."""
     moved, turned = _apart_by(facts, relative_pose(*ends_of(subject, facts)))
-    radius = min(radius_of(subject.model, path) for path in (facts.body0, facts.body1) if path)
-    return moved, turned, max(moved / (APART + SHARE * radius), turned / TURNED)
+    return moved, turned, max(moved / _may_be_apart(subject, facts), turned / TURNED)
+
+
+def _may_be_apart(subject: Subject, facts: Any) -> float:
+    """m, of a joint."""
+    return APART + SHARE * min(radius_of(subject.model, path) for path in (facts.body0, facts.body1) if path)
 
 
 def _apart_by(facts: Any, relative: NDArray[np.float64]) -> tuple[float, float]:

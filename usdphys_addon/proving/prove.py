@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -16,19 +17,33 @@ from ..core.units import StageUnits
 from ..core.words import counted
 from ..simulation.engine import AUTOMATIC, ENGINES, PREVIEW, Habit, Program, solvers
 from ..simulation.engine import programs as that_read_files
-from . import compared, expectations, joints, opinions, plain, programs, trips
+from . import compared, expectations, joints, opinions, plain, programs, reasons, trips
 from .certificate import Certificate, Check, digest_of, measure
 from .compared import Rewrite, Statements
 from .expectations import Expectation
 from .opinions import Cause, Opinion
-from .runs import FINER, GLIMPSE, STEP, Budget, Experiment, Motion, Start, Subject, simulated, subject_of, with_floor
+from .runs import (
+    FINER,
+    GLIMPSE,
+    STEP,
+    Budget,
+    Experiment,
+    Motion,
+    OutOfTimeError,
+    Start,
+    Subject,
+    ending_with,
+    simulated,
+    subject_of,
+    with_floor,
+)  # fmt: skip
 from .trips import Trip
 
 #: How the seconds are shared among the sections that are asked for, in the order in which they are tried. What is asked
 #: for by name comes first.
-SHARES = {"asset": 0.35, "expectations": 0.05, "words": 0.05, "joints": 0.15, "rewrites": 0.2, "engines": 0.2}
+SHARES = {"asset": 0.35, "expectations": 0.05, "words": 0.05, "rewrites": 0.2, "joints": 0.15, "engines": 0.2}
 SHARES_AGAINST = {
-    "against": 0.5, "asset": 0.15, "expectations": 0.03, "words": 0.02, "joints": 0.1, "rewrites": 0.1, "engines": 0.1
+    "against": 0.5, "asset": 0.15, "expectations": 0.03, "words": 0.02, "rewrites": 0.1, "joints": 0.1, "engines": 0.1
 }  # fmt: skip
 #: Part of the seconds that is used when the last section ends: what has begun takes longer.
 _LAST = 0.95
@@ -81,29 +96,48 @@ def prove(wish: Wish) -> Proof:
     subject = subject_of(wish.model)
     proof = Proof(Certificate(wish.file, physics=digest_of(wish.model)), subject, {}, [])
     add, wanted, shares = proof.certificate.checks.extend, wish.sections, _shares(wish)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), ending_with(budget), ExitStack() as stack:
         start = Start(with_floor(subject))
+        trials = _Trials(subject)
+        begun = {key: stack.enter_context(one) for key, one in _begun(wish, start.model, trials, budget)}
         whole = _Whole(wish, start, budget) if subject.parts and wanted & {"rewrites", "engines", "against"} else None
         # What is asked for by name is tried first, and listed in its place.
-        compared_with = list(_against_checks(whole)) if whole is not None else []
+        compared_with = list(_in_time("against", _against_checks(whole))) if whole is not None else []
         add(_still_checks(wish))
         if "asset" in wanted:
             beside = [key for key in _stepped_here(wish) if key in solvers() and key != PREVIEW]
             share = shares["asset"]
-            add(plain.checks_of(start, subject, budget, share, is_posed=wish.is_posed, others=beside))
+            alone = plain.checks_of(start, subject, budget, share, is_posed=wish.is_posed, others=beside)
+            add(_in_time("asset", alone))
         if "expectations" in wanted:
-            add(expectations.checks_of(subject, wish.expected, budget, shares["expectations"]))
+            demands = expectations.checks_of(subject, wish.expected, budget, shares["expectations"])
+            add(_in_time("expectations", demands))
         if "words" in wanted:
-            add(compared.reading_checks(wish.model, budget, shares["words"]))
-        if "joints" in wanted:
-            add(_joint_checks(wish, proof, budget))
+            add(_in_time("words", compared.reading_checks(wish.model, budget, shares["words"])))
+        place = len(proof.certificate.checks)
         add(compared_with)
         if whole is not None:
-            _add_comparisons(whole, proof)
+            add(_in_time("rewrites" if "rewrites" in wanted else "engines", _rewrites_first(whole, proof)))
+        if "joints" in wanted:
+            # Tried later than they are listed.
+            proof.certificate.checks[place:place] = list(
+                _in_time("joints", _joint_checks(wish, proof, trials, begun, budget))
+            )  # fmt: skip
+        if whole is not None:
+            add(_in_time("engines", _in_engines(whole, proof, begun)))
         if "engines" in wanted:
             add(_absent_checks(wish))
     proof.certificate.seconds = budget.used
     return proof
+
+
+def _in_time(section: str, checks: Iterable[Check]) -> Iterator[Check]:
+    """The checks of a section until the seconds are used up in the middle of a run."""
+    try:
+        yield from checks
+    except OutOfTimeError:
+        message = "The seconds were used up in the middle of it: what this section does not list was not tried."
+        yield Check(section, "time", "skipped", message)
 
 
 def _shares(wish: Wish) -> dict[str, float]:
@@ -186,31 +220,42 @@ def _against_checks(whole: _Whole) -> Iterator[Check]:
             )
 
 
-def _add_comparisons(whole: _Whole, proof: Proof) -> None:
-    """What needs the motion of the whole asset, beside the comparison with another file."""
-    add, budget, shares = proof.certificate.checks.extend, whole.budget, whole.shares
+def _rewrites_first(whole: _Whole, proof: Proof) -> Iterator[Check]:
+    """What the asset does when it is said otherwise. Without time for that, or for engines, that there is none."""
+    budget, shares = whole.budget, whole.shares
     if not whole.asked:
         return
     experiment = whole.experiment
     proof.motions[PREVIEW] = experiment.motion
     asked = [name for name in whole.asked if name != "against"]
     if asked and not experiment.is_measured():
-        add(Check(name, "motion", "skipped", f"There was no time for the section {name}.") for name in asked)
+        yield from (Check(one, "motion", "skipped", f"There was no time for the section {one}.") for one in asked)
         return
     if "against" not in whole.asked:
-        add(whole.shortened())
-    wish = replace(whole.wish, seconds=experiment.seconds)
-    starts = [check for check in proof.certificate.checks if plain.is_of_the_start(check)]
+        yield from whole.shortened()
     if "rewrites" in asked:
-        add(_rewrite_checks(wish, experiment, starts, budget, shares["rewrites"]))
-        add(trips.trip_checks(wish.model, wish.trips, experiment, budget, shares["rewrites"]))
-    if "engines" in asked:
-        share = shares["engines"]
-        others = _engines(wish, experiment.model, budget, share)
-        for check, key, motion in compared.engine_checks(wish.model, experiment, others, starts, budget, share):
-            add([check])
-            if motion is not None:
-                proof.motions[key] = motion
+        wish = replace(whole.wish, seconds=experiment.seconds)
+        yield from _rewrite_checks(wish, experiment, _starts(proof), budget, shares["rewrites"])
+        yield from trips.trip_checks(wish.model, wish.trips, experiment, budget, shares["rewrites"])
+
+
+def _in_engines(whole: _Whole, proof: Proof, begun: Mapping[str, programs.Begun]) -> Iterator[Check]:
+    """What the engines do, as far as there was time to measure how sensitive the asset is."""
+    if "engines" not in whole.asked or not whole.experiment.is_measured():
+        return
+    experiment, budget, share = whole.experiment, whole.budget, whole.shares["engines"]
+    wish = replace(whole.wish, seconds=experiment.seconds)
+    others = _engines(wish, experiment.model, begun, budget, share)
+    found = compared.engine_checks(wish.model, experiment, others, _starts(proof), budget, share, begun.keys())
+    for check, key, motion in found:
+        yield check
+        if motion is not None:
+            proof.motions[key] = motion
+
+
+def _starts(proof: Proof) -> list[Check]:
+    """The checks that say what is pushed in the first moment."""
+    return [check for check in proof.certificate.checks if plain.is_of_the_start(check)]
 
 
 def _rewrite_checks(
@@ -259,13 +304,30 @@ def _held(mesh: Callable[[], Any], _stage: Any) -> Any:
 # --------------------------------------------------------------------------- engines
 
 
-def _engines(wish: Wish, floored: PhysicsModel, budget: Budget, share: float) -> dict[str, compared.Runner]:
+def _begun(
+    wish: Wish, floored: PhysicsModel, trials: _Trials, budget: Budget
+) -> Iterator[tuple[str, programs.Begun]]:  # fmt: skip
+    """The engines of other Pythons, which begin with all that they are asked: the start of one takes seconds."""
+    stage = wish.stage if "engines" in wish.sections and trials.subject.parts else None
+    for key in that_read_files().keys() & wish.pythons.keys():
+        benches = _hurried(trials.subject, trials.chosen, trials.benches, key) if "joints" in wish.sections else {}
+        if stage is not None or benches:
+            yield key, programs.Begun(
+                key, wish.pythons[key], budget, stage=stage, floored=floored, seconds=wish.seconds, benches=benches
+            )  # fmt: skip
+
+
+def _engines(
+    wish: Wish, floored: PhysicsModel, begun: Mapping[str, programs.Begun], budget: Budget, share: float
+) -> dict[str, compared.Runner]:  # fmt: skip
     """What runs the asset in each engine that is here, beside the preview."""
 
     def stepped(key: str, chosen: Sequence[Opinion], rate: int = 1) -> Motion:
         return simulated(opinions.removed(floored, chosen), wish.seconds, engine=key, rate=rate)
 
     def in_program(key: str, chosen: Sequence[Opinion], rate: int = 1) -> Motion:
+        if not chosen and rate == 1 and key in begun:
+            return begun[key].asset(wish.seconds, share)
         return programs.run_asset(
             wish.stage, floored, key, wish.pythons[key], wish.seconds, budget, share, chosen, rate
         )  # fmt: skip
@@ -297,10 +359,39 @@ def _absent_checks(wish: Wish) -> Iterator[Check]:
 # --------------------------------------------------------------------------- joints
 
 
-def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
+class _Trials:
+    """The experiments with joints: found when they are first asked for."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+
+    @cached_property
+    def probes(self) -> tuple[list[joints.Probe], dict[str, str]]:
+        """Those that are tried, and why the others are not, by the path of the joint."""
+        return joints.probes_of(self.subject)
+
+    @cached_property
+    def chosen(self) -> dict[str, list[joints.Probe]]:
+        """Those of each experiment."""
+        return {
+            name: [
+                probe for probe in self.probes[0] if joints.applies(probe, name) and joints.is_resolved(probe, name)
+            ]
+            for name in joints.EXPERIMENTS
+        }  # fmt: skip
+
+    @cached_property
+    def benches(self) -> dict[str, PhysicsModel]:
+        """Of the experiments that have some."""
+        return {name: joints.bench(self.subject, own, name, leans=True) for name, own in self.chosen.items() if own}
+
+
+def _joint_checks(
+    wish: Wish, proof: Proof, trials: _Trials, begun: Mapping[str, programs.Begun], budget: Budget
+) -> Iterator[Check]:  # fmt: skip
     """Each joint in each experiment and engine, against the answer."""
     subject = proof.subject
-    probes, left_out = joints.probes_of(subject)
+    probes, left_out = trials.probes
     for path, why in left_out.items():
         yield Check("joints", "experiments", "skipped", f"{path} is tried with the whole asset only: {why}.", path)
     yield from _drive_checks(subject, probes)
@@ -308,15 +399,13 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
         yield Check("joints", "experiments", "skipped", _too_stiff(stiff), stiff[0].facts.path)
     engines = [*_stepped_here(wish), *(key for key in wish.pythons if key in that_read_files())]
     tried = 0
-    chosen = {
-        name: [probe for probe in probes if joints.applies(probe, name) and joints.is_resolved(probe, name)]
-        for name in joints.EXPERIMENTS
-    }
-    benches = {name: joints.bench(subject, own, name, leans=True) for name, own in chosen.items() if own}
+    chosen, benches = trials.chosen, trials.benches
     for engine in engines if benches else ():
         untold: dict[str, joints.Probe] = {}
         wrong: list[tuple[joints.Probe, joints.Outcome]] = []
-        for experiment, motion in _bench_motions(wish, engine, _hurried(subject, chosen, benches, engine), budget):
+        for experiment, motion in _bench_motions(
+            wish, engine, _hurried(subject, chosen, benches, engine), budget, begun.get(engine)
+        ):  # fmt: skip
             words, own, model = joints.EXPERIMENTS[experiment][1], chosen[experiment], benches[experiment]
             if motion is None:
                 yield Check("joints", experiment, "skipped", f"There was no time for the {words} in {engine}.")
@@ -338,7 +427,8 @@ def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
                     wrong.append((probe, outcome))
                     continue
                 proof.outcomes.append(outcome)
-        wrong = _with_finer_steps(wish, subject, wrong, budget)
+        with suppress(OutOfTimeError):
+            wrong = _with_finer_steps(wish, subject, wrong, budget, begun.get(engine))
         proof.outcomes += [outcome for _, outcome in wrong]
         groups: dict[tuple[str, str, int, bool, Habit | None], list[tuple[joints.Probe, joints.Outcome]]] = {}
         for probe, outcome in wrong:
@@ -366,8 +456,9 @@ def _hurried(
 
 
 def _with_finer_steps(
-    wish: Wish, subject: Subject, wrong: list[tuple[joints.Probe, joints.Outcome]], budget: Budget
-) -> list[tuple[joints.Probe, joints.Outcome]]:
+    wish: Wish, subject: Subject, wrong: list[tuple[joints.Probe, joints.Outcome]], budget: Budget,
+    begun: programs.Begun | None,
+) -> list[tuple[joints.Probe, joints.Outcome]]:  # fmt: skip
     """The outcomes, all of one engine, with the rate of steps by which one is right; that one loses nothing."""
     rates: dict[tuple[str, str], int] = {}
     for rate in FINER:
@@ -380,7 +471,7 @@ def _with_finer_steps(
         engine = wrong[0][1].engine
         benches = {name: joints.bench(subject, own, name, leans=True) for name, own in chosen.items()}
         hurried = _hurried(subject, chosen, benches, engine)
-        for experiment, motion in _bench_motions(wish, engine, hurried, budget, rate):
+        for experiment, motion in _bench_motions(wish, engine, hurried, budget, begun, rate):
             if motion is None or motion.problem:
                 continue
             for probe in chosen[experiment]:
@@ -405,14 +496,17 @@ def _too_stiff(stiff: Sequence[joints.Probe]) -> str:
 
 
 def _bench_motions(
-    wish: Wish, engine: str, benches: Mapping[str, PhysicsModel], budget: Budget, rate: int = 1
-) -> Iterator[tuple[str, Motion | None]]:
+    wish: Wish, engine: str, benches: Mapping[str, PhysicsModel], budget: Budget, begun: programs.Begun | None,
+    rate: int = 1,
+) -> Iterator[tuple[str, Motion | None]]:  # fmt: skip
     """The motion of each bench in an engine, by its experiment; None where there is no time. rate: steps in a frame."""
     share = _shares(wish)["joints"]
     if engine in that_read_files():
-        has_time = budget.has(share)
-        python = wish.pythons[engine]
-        motions = programs.run_benches(benches, engine, python, budget, share, rate) if has_time else {}
+        python, motions = wish.pythons[engine], {}
+        if begun is not None and rate == 1:
+            motions = begun.benches(share)
+        elif budget.has(share, begun.took if begun is not None else 0.0):
+            motions = programs.run_benches(benches, engine, python, budget, share, rate)
         yield from ((experiment, motions.get(experiment)) for experiment in benches)
         return
     for experiment, model in benches.items():
@@ -487,7 +581,7 @@ def _outcome_check(
     worst, farthest = max(group, key=lambda pair: pair[1].beyond)
     if farthest.beyond:
         far = measure(farthest.beyond, worst.axis)
-        message += " " + f"It goes {far} beyond its limit."
+        message += " " + f"It goes {far} beyond its limit, which {name} holds by a spring."
         said += [
             (probe.facts.path, place) for probe, one in group
             if one.beyond and (place := joints.softened_at(probe.facts.prim)) is not None
@@ -497,6 +591,8 @@ def _outcome_check(
             for probe, one in group]  # fmt: skip
     data = {"engine": outcome.engine, "experiment": outcome.experiment, "lost": outcome.lost, "joints": rows}
     fix = f"Do without it, or choose an engine that has it: {name} does not." if outcome.lost else ""
+    if farthest.beyond and not fix:
+        fix = reasons.SOFT_LIMIT
     if outcome.rate:
         fix = plain.FINER_STEPS
     return Check("joints", outcome.experiment, "differs", message, first.facts.path, causes, fix, data)

@@ -24,6 +24,8 @@ _AFTER = 0.25
 #: m or rad, by which a joint goes further beyond its limit in an engine than in the preview; the part of what a body is
 #: apart that this has to make.
 _SOFT, _PART = 3e-4, 0.5
+#: What to do about an engine that holds limits by springs.
+SOFT_LIMIT = "Say how stiff the limit is, or keep the joint away from it."
 #: m, and how many times further, that a body slides in the preview.
 _SLID, _TIMES = 1e-3, 4.0
 

@@ -7,7 +7,9 @@ All numbers are SI, radians, Z up. A deviation of a body counts in metres: of it
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -22,6 +24,7 @@ from ..core.model import Mesh, PhysicsModel, Prim
 from ..core.qualities import NORMAL
 from ..core.rules.base import Issue
 from ..core.schemas import usd_geom, usd_physics
+from ..core.steps import Steps
 from ..core.ties import Ties
 from ..core.words import counted
 from ..simulation.engine import PREVIEW
@@ -54,6 +57,10 @@ FLOOR = "/UsdPhysProvingFloor"
 LEAST_RUN = 20.0
 
 
+class OutOfTimeError(Exception):
+    """The seconds were used up in the middle of a run. What it was for is left out, and named."""
+
+
 class Budget:
     """Seconds that may be used. What does not fit is left out, and named."""
 
@@ -66,13 +73,44 @@ class Budget:
         """Seconds since the start."""
         return clock.now() - self._start
 
-    def has(self, share: float = 1.0) -> bool:
-        """True until this share of the seconds is used."""
-        return self.used < share * self.seconds
+    def has(self, share: float = 1.0, needed: float = 0.0) -> bool:
+        """True until this share of the seconds is used. needed: seconds that must be left of it."""
+        return self.used + needed < share * self.seconds
 
-    def left(self, share: float = 1.0) -> float:
-        """Seconds for a run that cannot be split."""
-        return max(share * self.seconds - self.used, LEAST_RUN)
+    def left(self, share: float = 1.0, since: float | None = None) -> float:
+        """Seconds for a run that cannot be split. since: when it began, in seconds that were used; None: now."""
+        used = self.used
+        return max(share * self.seconds - used, LEAST_RUN - (used - since if since is not None else 0.0))
+
+
+#: The budget that runs of this process end with.
+_ENDING: ContextVar[Budget | None] = ContextVar("_ENDING", default=None)
+
+
+@contextmanager
+def ending_with(budget: Budget) -> Iterator[None]:
+    """Within it, a run that goes on when all seconds are used raises OutOfTimeError."""
+    token = _ENDING.set(budget)
+    try:
+        yield
+    finally:
+        _ENDING.reset(token)
+
+
+def _check_time() -> None:
+    budget = _ENDING.get()
+    if budget is not None and budget.used > budget.seconds:
+        raise OutOfTimeError
+
+
+def _built(steps: Steps[World]) -> World:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            world: World = done.value
+            return world
+        _check_time()
 
 
 @dataclass(slots=True)
@@ -146,19 +184,20 @@ def simulated(
 ) -> Motion:
     """The motion of a model in an engine that is stepped from here. One that refuses says so in `problem`.
 
-    rate: number of steps in a frame.
+    rate: number of steps in a frame. Raises OutOfTimeError, see `ending_with`.
     """
     count = max(1, round(seconds / STEP))
     world: World | None = None
     start = clock.now()
     try:
         with engine_silenced(), np.errstate(all="ignore"):
-            world = World(model.copied(), time_step=STEP / rate, engine=engine, quality=quality)
+            world = _built(World.steps(model.copied(), time_step=STEP / rate, engine=engine, quality=quality))
             built = clock.now()
             shape = (count + 1, len(world.paths))
             motion = Motion(world.paths, np.empty((*shape, 3)), np.empty((*shape, 4)), np.empty((*shape, 6)))
             for frame in range(count + 1):
                 for _ in range(rate if frame else 0):
+                    _check_time()
                     world.step()
                 motion.positions[frame], motion.rotations[frame] = world.positions, world.rotations
                 motion.velocities[frame] = np.hstack(world.velocities())

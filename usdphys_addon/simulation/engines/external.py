@@ -8,7 +8,8 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -28,6 +29,8 @@ from ..live_values import quaternion_product
 from ..record import Recording
 
 Floats = NDArray[np.float64]
+#: s between two looks whether poses are there.
+_LOOKS = 0.05
 
 
 def python_of(engine: str, chosen: str = "") -> str:
@@ -78,21 +81,36 @@ class Poses(NamedTuple):
     cables: Mapping[str, tuple[int, int]] = MappingProxyType({})
 
 
+class Job(NamedTuple):
+    """file: a USD file that the engine reads. seconds: of a step."""
+
+    file: Path
+    steps: int
+    seconds: float
+
+
 class Run:
     """A simulator at work, as a context: leaving it ends the simulator and removes its files."""
 
-    def __init__(self, engine: str, python: str, file: Path, steps: int, seconds: float) -> None:
-        """file: a USD file that the engine reads. seconds: of a step."""
-        self._engine, self._steps, self._file = programs()[engine], steps, file
+    def __init__(
+        self, engine: str, python: str, file: Path, steps: int, seconds: float, *, more: Sequence[Job] = ()
+    ) -> None:
+        """file: a USD file that the engine reads. seconds: of a step. more: that it simulates afterwards; what it needs
+        to come up, it needs once."""
+        self._engine, self._steps = programs()[engine], steps
         self._kept = tempfile.TemporaryDirectory(prefix="usdphys-run-")
         #: Folder of its files.
         self.folder = Path(self._kept.name)
-        self._target, self._log = self.folder / "poses.npz", self.folder / "log.txt"
+        self._jobs = [Job(file, steps, seconds), *more]
+        self._targets = [self.folder / f"poses{number or ''}.npz" for number in range(len(self._jobs))]
+        self._log = self.folder / "log.txt"
+        self._began = time.time()
         self._stream: IO[bytes] = self._log.open("wb")
         self._child = subprocess.Popen(
             [
-                str(Path(python).absolute()), str(program_of(self._engine)), str(file.absolute()), str(steps),
-                repr(seconds), str(self._target),
+                str(Path(python).absolute()), str(program_of(self._engine)),
+                *(word for job, target in zip(self._jobs, self._targets, strict=True)
+                  for word in (str(job.file.absolute()), str(job.steps), repr(job.seconds), str(target))),
             ],
             stdin=subprocess.DEVNULL, stdout=self._stream, stderr=subprocess.STDOUT, env=environment(),
             cwd=self.folder,  # MuJoCo writes a log there
@@ -132,32 +150,47 @@ class Run:
         with suppress(subprocess.TimeoutExpired):
             self._child.wait(seconds)
 
-    def poses(self, units: StageUnits) -> Poses:
-        """The poses of a run that has ended. units: of the file. Raises InputError where the simulator failed."""
-        name = self._engine.name
+    def wait_for(self, number: int, seconds: float) -> bool:
+        """Wait for the poses of a file. seconds: at most so long. True if they are there, or never will be."""
+        waited = 0.0
+        while self.is_running() and not self._targets[number].is_file():
+            if waited >= seconds:
+                return False
+            self.wait(_LOOKS)
+            waited += _LOOKS
+        return True
+
+    def took(self, number: int = 0) -> float:
+        """Seconds from the start until the poses of a file were there; 0 if they are not."""
+        with suppress(OSError):
+            return max(0.0, self._targets[number].stat().st_mtime - self._began)
+        return 0.0
+
+    def poses(self, units: StageUnits, number: int = 0, *, is_lost_allowed: bool = False) -> Poses:
+        """The poses of a file that has been simulated. units: of it. is_lost_allowed: they may be NaN, else that is a
+        failure. Raises InputError where the simulator failed."""
+        name, target, own = self._engine.name, self._targets[number], self._jobs[number].file.name
         if self._watch.exceeded:
             raise InputError(
-                f"{name} takes {self._watch.exceeded} for '{self._file.name}'; if that is meant, set {limits.MEMORY} "
+                f"{name} takes {self._watch.exceeded} for '{own}'; if that is meant, set {limits.MEMORY} "
                 f"(gigabytes) or {limits.SECONDS} to more."
             )
-        if self._child.returncode or not self._target.is_file():
-            raise InputError(self._failure())
-        with np.load(self._target) as arrays:
+        if not target.is_file() or (self._child.returncode and len(self._jobs) == 1):
+            raise InputError(self._failure(own))
+        with np.load(target) as arrays:
             paths, poses = tuple(map(str, arrays["names"])), np.asarray(arrays["poses"], float)
             turn = np.eye(3) if arrays["is_z_up"] else units.to_z_up
             points, cables = _deformables(arrays, turn * units.meters_per_unit)
-        if not all(np.isfinite(numbers).all() for numbers in (poses, *points.values())):
-            raise InputError(
-                f"{name} gave NaN for the poses of bodies of '{self._file.name}'; check its masses, scales and gains."
-            )
+        if not is_lost_allowed and not all(np.isfinite(numbers).all() for numbers in (poses, *points.values())):
+            raise InputError(f"{name} gave NaN for the poses of bodies of '{own}'; check its masses, scales and gains.")
         x, y, z, w = np.moveaxis(poses[..., 3:], -1, 0)
-        own = np.stack((w, x, y, z), axis=-1)
-        rotations = quaternion_product(np.array(frames.quaternion_of(turn)), own)
+        turns = np.stack((w, x, y, z), axis=-1)
+        rotations = quaternion_product(np.array(frames.quaternion_of(turn)), turns)
         return Poses(paths, poses[..., :3] @ turn.T * units.meters_per_unit, rotations, points, cables)
 
-    def _failure(self) -> str:
+    def _failure(self, file: str) -> str:
         text = self._log.read_text(encoding="utf-8", errors="replace")
-        return sentence(self._engine, f"'{self._file.name}'", cause(text) or f"exit status {self._child.returncode}")
+        return sentence(self._engine, f"'{file}'", cause(text) or f"exit status {self._child.returncode}")
 
 
 def environment() -> dict[str, str]:

@@ -29,6 +29,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -134,8 +135,15 @@ def _write_poses(scene: Scene, file: str, steps: int, seconds: float, target: st
             _, arrays = scene.step({}, {})
         poses[number] = np.asarray(arrays["states"])[:, [0, 1, 2, 4, 5, 6, 3]]
         print(f"step {number}", flush=True)
-    np.savez(target, names=np.array(header["bodies"], str), poses=poses, is_z_up=is_z_up)
+    save(target, names=np.array(header["bodies"], str), poses=poses, is_z_up=is_z_up)
     scene.close()
+
+
+def save(target: str, **arrays: Any) -> None:
+    """Write a .npz file, which is there when it is complete."""
+    part = f"{target}.part.npz"
+    np.savez(part, **arrays)
+    Path(part).replace(target)
 
 
 def serve(make: Callable[[], Scene]) -> int:

@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from pipe import Arrays, Message, Scene, serve  # type: ignore[import-not-found,unused-ignore]
+from pipe import Arrays, Message, Scene, save, serve  # type: ignore[import-not-found,unused-ignore]
 
 #: Steps of the solver per second, at least.
 RATE = 480.0
@@ -328,7 +328,7 @@ def _simulate(file: str, steps: int, seconds: float, target: str) -> None:
     counts = [end - first for first, end in ranges.values()]
     found = loaded.built.get("path_cable_map", {})
     cables = {path: (min(bodies), max(bodies) + 1) for path, (bodies, _) in found.items()}
-    np.savez(
+    save(
         target, names=np.array(model.body_label, str), poses=poses, is_z_up=True,
         deformables=np.array(list(ranges), str), counts=np.array(counts, int), points=points,
         cables=np.array(list(cables), str), spans=np.array(list(cables.values()), int).reshape(-1, 2),
