@@ -32,6 +32,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "info", "The approximation of a collider is a word of a simulator: the preview simulates the triangles.",
         "Run the exported file in that simulator, or choose another shape in Collides As.",
     ),
+    "ArmatureLess": NoticeKind(
+        "warning", "A joint in a loop has far more armature than its bodies have inertia: it gets less.",
+        "Make the armature smaller, or simulate with MuJoCo as the engine.",
+    ),
     "ArticulationLoop": NoticeKind(
         "info", "A joint closes a loop of an articulation: it is simulated apart from it.",
         "Switch Not Articulated on for the joint of your choice to decide where the loop is cut.",
