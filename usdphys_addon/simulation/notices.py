@@ -154,7 +154,9 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "Apply the scale, or use a mesh collider.",
     ),
     "SmallBoxes": NoticeKind(
-        "warning", "Boxes with faces smaller than 3.5 cm2 lie on each other beside their middles, and tilt.",
+        "warning",
+        "Boxes or hulls with faces smaller than 5 cm2 lie on each other beside their middles or turned, and tilt or "
+        "fall through.",
         "Simulate with MuJoCo as the engine, or a model that is larger.",
     ),
     "StaticFriction": NoticeKind(

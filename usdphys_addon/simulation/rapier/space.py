@@ -289,9 +289,9 @@ class SolverSpace(Engine):
         self._hook.pivots = self._pivots()
         self._hook.attach(self.physics)
         self._part_rows()
-        small = sum(item.size**2 < missed.LEAST_CROSS and item.weight is not None for item in own)
+        small = sum(item.size**2 < 4.0 * missed.LEAST_CROSS and item.weight is not None for item in own)
         #: Of no crowd: to look at all contacts takes long.
-        self._has_small_boxes = bool(small) and 1 < len(self.weights) <= tuning.CROWD
+        self._has_small_boxes = bool(small) and len(self.weights) <= tuning.CROWD
         moves = bool(self._earlier) or self._stock.is_moving
         if self._earlier:
             self._go_on()
@@ -764,8 +764,9 @@ class SolverSpace(Engine):
             prim = self.model.prims[path]
             self.notices.add(
                 "SmallBoxes", prim,
-                f"{prim.display} lies on another small box beside its middle, and tilts: the solver misses half of "
-                "their contact, because their faces are smaller than 3.5 cm2.",
+                f"{prim.display} lies on another small box or hull, beside its middle or turned against it, and tilts "
+                "or falls through: the solver misses corners of their contact, because their faces are smaller than "
+                "5 cm2.",
             )  # fmt: skip
             self._has_small_boxes = False
 
