@@ -162,7 +162,8 @@ def pytest(
         python = environment(group)
     except venvs.EnvError as error:
         return record(name, "failure", str(error))
-    command: list[str | Path] = [python, "-m", "pytest", folder]
+    # A file that cannot be imported fails, and hides nothing of the others.
+    command: list[str | Path] = [python, "-m", "pytest", folder, "--continue-on-collection-errors"]
     try:
         status = call(name, [*command, "-m", chosen, f"--junitxml={report}"], variables=variables)
         if status == 5 and chosen and call(name, [*command, "--collect-only", "-qq"], variables=variables) == 0:
@@ -226,8 +227,8 @@ def on_every_bpy(suite: str, order: int) -> Iterator[Run]:
     for group in venvs.BPY_GROUPS:
         name = f"{suite}-{group}"
         if group in groups:
-            share = {} if os.environ.get("EVERY_TEST") else {"SLOW_SHARE": f"{groups.index(group)}/{len(groups)}"}
-            work = partial(pytest, name, group, f"tests/{suite}", variables={**os.environ, **share})
+            variables = {**os.environ, "SLOW_SHARE": f"{groups.index(group)}/{len(groups)}"}
+            work = partial(pytest, name, group, f"tests/{suite}", variables=variables)
             yield Run(name, work, order)
         else:
             reason = f"no Python {venvs.PYTHON_OF[group]} on this machine"
@@ -416,6 +417,8 @@ def main(arguments: list[str]) -> int:
             if old.stem.split("-")[0] in names:
                 old.unlink()
     runs = [run for name in dict.fromkeys(arguments) for run in SUITES[name]()]
+    if os.environ.get("TURN"):
+        say(f"== TURN={os.environ['TURN']} of the slow tests; without it, or with EVERY_TEST=1, all run")
     start = time.monotonic()
     side_by_side(runs, number)
     print(f"== all took {time.monotonic() - start:.0f} s, {number} side by side", flush=True)

@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # For what several folders of tests share; child processes load this file by its path, without pytest.
 sys.path.insert(0, str(ROOT / "tests"))
 import assets  # noqa: E402
+import shares  # noqa: E402
 
 ALIAS = "usdphys_ext"
 
@@ -65,28 +66,18 @@ def load_script(name: str) -> Any:
     return module
 
 
-#: Cases of one test that all run in every Blender.
-FEW = 2
-
-
 def _spare(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what this Blender is spared: SLOW_SHARE=1/3 stands for the second of three.
-
-    Each slow test and each of more than FEW cases of one test runs in one of them; the cases go round, so that each
-    Blender gets some. What is for some Blenders only runs wherever it can.
-    """
-    number, _, count = os.environ.get("SLOW_SHARE", "").partition("/")
-    if not count:
-        return
+    """Leave out what this Blender (SLOW_SHARE=1/3, the second of three) and this run (TURN=1/3) are spared."""
+    blender, turn = (shares.Part.read(os.environ.get(name)) for name in ("SLOW_SHARE", "TURN"))
     cases = defaultdict(list)
     for item in items:
         cases[item.nodeid.partition("[")[0]].append(item)
     others = set()
     for name, several in cases.items():
-        is_shared = len(several) > FEW or several[0].get_closest_marker("slow")
-        if is_shared and not several[0].get_closest_marker("skipif"):
-            first = zlib.crc32(name.encode())
-            others |= {item for place, item in enumerate(several, first) if place % int(count) != int(number)}
+        is_slow, is_for_some = (several[0].get_closest_marker(mark) is not None for mark in ("slow", "skipif"))
+        kind = shares.Kind(is_slow, is_for_some, len(several))
+        first = zlib.crc32(name.encode())
+        others |= {item for place, item in enumerate(several, first) if not shares.runs(place, kind, blender, turn)}
     config.hook.pytest_deselected(items=list(others))
     items[:] = [item for item in items if item not in others]
 

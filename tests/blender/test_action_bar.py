@@ -187,6 +187,7 @@ def test_edits_that_keep_the_number_of_vertices_are_seen():
     assert choice(obj, "DYNAMIC").words == "its convex hull"
 
 
+@pytest.mark.slow
 def test_dense_meshes_are_not_measured(monkeypatch):
     monkeypatch.setattr(meshes, "surface_of", lambda *_: pytest.fail("a click waits for the vertices"))
     obj = operator_mesh("primitive_ico_sphere_add", subdivisions=8)
@@ -197,6 +198,7 @@ def test_dense_meshes_are_not_measured(monkeypatch):
     assert choice(obj, "STATIC").approximation == "none"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shrinks", [False, True])
 def test_hulls_of_many_points(shrinks):
     """Points beyond a number are picked by direction; what is convex stays so, also where it is long."""

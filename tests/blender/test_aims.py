@@ -60,6 +60,7 @@ def test_a_thrown_crate_is_at_the_empty_when_it_is_played(meters):
     assert np.linalg.norm(played(crate, 16) - np.array(target.location)) < 0.025 * unit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("meters", [1.0, 0.01])
 def test_a_place_that_is_too_far_is_a_warning_and_the_best_values_are_kept(meters):
     bpy.context.scene.unit_settings.scale_length = meters
@@ -89,6 +90,7 @@ def test_ending_the_search_keeps_the_best():
     assert crate.usdphys.rigid_body.velocity.length > 0.0
 
 
+@pytest.mark.slow
 def test_a_place_may_change_and_nothing_else():
     crate = solid("Crate", (0, 0, 1), (0.1,) * 3)
     target = empty_at((0.7, -0.4, 0.2))
@@ -183,6 +185,7 @@ def hinged_door(dof_type="REVOLUTE"):
     return door, hinge, drive
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "changes", "place", "value"),
     [
@@ -205,6 +208,7 @@ def test_the_target_and_the_speed_of_a_drive_may_change(kind, changes, place, va
     assert np.linalg.norm(played(door, 48) - np.array(place)) < 0.03
 
 
+@pytest.mark.slow
 def test_a_limit_may_change():
     """A door that is thrown open stops where its limit is."""
     door, hinge, drive = hinged_door()
@@ -296,6 +300,7 @@ def keyed(obj, path, values):
                 point.interpolation = "LINEAR"
 
 
+@pytest.mark.slow
 def test_what_is_animated_moves_in_the_runs_as_when_it_is_played():
     """A crate on a sled that is keyed: at the end it is to be 0.5 m ahead of where the sled alone takes it."""
     sled = solid("Sled", (0, 0, 0.9), (2.0, 0.5, 0.1))
@@ -310,6 +315,7 @@ def test_what_is_animated_moves_in_the_runs_as_when_it_is_played():
     assert np.linalg.norm(played(crate, 30) - np.array(target.location)) < 0.04
 
 
+@pytest.mark.slow
 def test_an_animated_value_is_followed_and_not_searched():
     door, _, drive = hinged_door()
     drive.stiffness, drive.damping = 1000.0, 100.0
@@ -334,6 +340,7 @@ def test_a_body_whose_place_is_keyed_begins_there():
         bpy.ops.usdphys.aim(frame=10, speed=0.0, place=2.0)
 
 
+@pytest.mark.slow
 def test_the_bounciness_of_a_material_may_change():
     """A ball that falls 1 m onto a floor of the same material comes up again as high as e squared says."""
     floor = solid("Floor", (0, 0, -1), (9, 9, 1), moves=False)

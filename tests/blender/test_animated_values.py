@@ -177,6 +177,7 @@ def test_a_value_reaches_the_preview(how: str, name: str, field: str) -> None:
     assert preview_guard.timeline().kept == list(range(FIRST, LAST + 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "name", "field"), ANIMATED)
 def test_a_value_reaches_bakes_and_simulations(how: str, name: str, field: str, monkeypatch: Any) -> None:
     key, first, last = both(home_of(name), field, how)
@@ -386,6 +387,7 @@ def parabola(frame: int) -> tuple[np.ndarray, float]:
     return start + flown, float(np.linalg.norm(flown))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["timeline", "bake", "simulate"])
 @pytest.mark.parametrize("has_parent", [False, True])
 def test_a_thrown_ball_flies_on_as_its_curves_threw_it(way: str, has_parent: bool) -> None:
@@ -416,6 +418,7 @@ def test_a_thrown_ball_flies_on_as_its_curves_threw_it(way: str, has_parent: boo
     assert np.linalg.norm(place - wanted) < 0.01 * flown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["timeline", "bake", "simulate"])
 @pytest.mark.parametrize("is_relative", [False, True])
 @pytest.mark.parametrize("tie", ["bone", "below", "constraint", "influence"])
@@ -496,6 +499,7 @@ def test_a_sword_leaves_the_hand_that_swings_it(way: str, is_relative: bool, tie
     assert np.linalg.norm(places[end] - wanted) < share * np.linalg.norm(wanted - held_at(LAST))
 
 
+@pytest.mark.slow
 def test_a_ball_that_was_handed_over_is_where_it_was_once_the_preview_stops() -> None:
     ball = thrown()
     before = ball.matrix_world.copy(), ball.rotation_mode, ball.location.copy()
@@ -507,6 +511,7 @@ def test_a_ball_that_was_handed_over_is_where_it_was_once_the_preview_stops() ->
     assert (ball.matrix_world, ball.rotation_mode, ball.location) == before
 
 
+@pytest.mark.slow
 def test_animation_takes_a_ball_back_with_a_blend() -> None:
     ball = thrown()
     body = ball.usdphys.rigid_body
@@ -555,6 +560,7 @@ def test_a_dynamic_body_with_keys_of_its_place_leads_no_timeline() -> None:
     assert not clock_choice.leads_timeline(bpy.context.scene)
 
 
+@pytest.mark.slow
 def test_a_reset_begins_with_the_values_of_the_current_frame() -> None:
     home_of("PhysicsRevoluteJoint")
     drive = bpy.data.objects["Joint"].usdphys.joint.drives.angular
@@ -571,6 +577,7 @@ def test_a_reset_begins_with_the_values_of_the_current_frame() -> None:
     assert values["angular"] == pytest.approx(2.0, abs=0.02)
 
 
+@pytest.mark.slow
 def test_a_servo_follows_its_keyed_target() -> None:
     home_of("PhysicsRevoluteJoint")
     joint = bpy.data.objects["Joint"].usdphys.joint

@@ -73,6 +73,7 @@ def belt(how: str, meters: float = 1.0) -> tuple[Any, Any]:
 CARRIED = -2.0 + 0.5 * SPEED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["keyframes", "driver"])
 @pytest.mark.parametrize("meters", [1.0, 0.01])
 def test_a_belt_that_speeds_up_carries_its_crate(how, meters, tmp_path):

@@ -370,6 +370,7 @@ def test_motion_is_in_metres_in_scenes_of_other_units(scene) -> None:
     assert motion.position("Crate", 0)[2] == pytest.approx(0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".usda", ".glb", ".blend"])
 def test_files_there_and_back(hinge, tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"out{suffix}"
@@ -431,6 +432,7 @@ def test_options_that_have_no_effect_are_refused(scene, tmp_path: Path) -> None:
 # --------------------------------------------------------------------------- generators
 
 
+@pytest.mark.slow
 def test_every_generator_makes_something(scene) -> None:
     make = api.generate
     assert len(make.add("stack", at=(10.0, 0.0, 0.0), count=3).objects) == 3
@@ -455,6 +457,7 @@ def test_every_generator_makes_something(scene) -> None:
     assert make.sample("dominoes").usdphys is not None
 
 
+@pytest.mark.slow
 def test_vehicle_pulley_and_ragdoll() -> None:
     make = api.generate
     chassis = cube("Chassis", (0.0, 0.0, 1.0))

@@ -111,6 +111,7 @@ def test_switched_off_while_it_is_paused_after_an_edit_nothing_is_left():
     assert session.twins is None and not session.world.followers
 
 
+@pytest.mark.slow
 def test_a_reset_brings_them_back_to_the_bit():
     floor()
     crate()

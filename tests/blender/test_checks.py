@@ -923,6 +923,7 @@ def test_slices_end_with_the_budget_and_find_the_same(clock, steps_per_slice):
     assert sliced == check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objects", [60, 240])
 def test_no_step_is_much_longer_than_the_scene_is_large(count_calls, objects):
     """A slice lasts at least one step. Of the work for all objects, a step does only a few calls for each."""
@@ -1092,6 +1093,7 @@ def test_a_selection_does_not_make_a_report_outdated(live, clock, pump):
     assert checks.report("Scene") is first
 
 
+@pytest.mark.slow
 def test_a_selection_does_not_start_a_running_check_anew(live, clock):
     crowd(60)
     bpy.context.view_layer.update()

@@ -45,6 +45,7 @@ def test_units_and_forms_leave_the_mass(make: Callable[[], Usd.Stage], form: str
         assert stiffness(written) == pytest.approx(stiffness(given) / factor / mass, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_a_scene_counts_deformables_and_simulates_none(tmp_path: Path) -> None:
     for make in KINDS:
         bpy.ops.wm.read_factory_settings(use_empty=True)

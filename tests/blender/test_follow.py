@@ -47,6 +47,7 @@ def places(obj, last):
     return np.array(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("meters", [1.0, 0.01])
 def test_without_a_hit_it_is_where_its_animation_is_from_the_first_frame_on(meters):
     bpy.context.scene.unit_settings.scale_length = meters
@@ -63,6 +64,7 @@ def test_without_a_hit_it_is_where_its_animation_is_from_the_first_frame_on(mete
     assert np.abs(way[-5:, 2] - (1.0 - sag)).max() < 0.002 / meters
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "lets_go"), [(0.75, True), (1.25, False)])
 def test_it_lets_go_where_a_hit_is_harder_than_the_impulse(share, lets_go):
     """Plastic: the common speed is v M / (m + M), and the impulse m times what it lost of 2 m/s."""
@@ -78,6 +80,7 @@ def test_it_lets_go_where_a_hit_is_harder_than_the_impulse(share, lets_go):
     assert (end < 0.9) == lets_go
 
 
+@pytest.mark.slow
 def test_the_hit_body_falls_and_the_leader_goes_on():
     obj = flier()
     wall()

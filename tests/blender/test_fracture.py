@@ -106,6 +106,7 @@ def test_another_seed_breaks_it_elsewhere_and_the_same_one_alike():
     assert places(3) == places(3) != places(4)
 
 
+@pytest.mark.slow
 def test_one_press_breaks_a_cube_which_stands_until_it_is_hit():
     ground = scenes.add_box("Ground", (20.0, 20.0, 0.5), location=(0.0, 0.0, -0.5))
     scenes.make_collider(ground)

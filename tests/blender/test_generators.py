@@ -68,6 +68,7 @@ def test_a_stack_stands_on_the_ground_and_a_ball_rolls_down_the_ramp(meters):
     assert ramp.location.z == pytest.approx(0.3 / meters)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.002, 1.0, 30.0])
 def test_a_thrown_ball_hits_a_stack_of_its_scale_on_a_ground_of_its_scale(scale):
     """Similar scenes move alike: lengths by the scale, times by its root."""

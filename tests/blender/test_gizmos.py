@@ -330,6 +330,7 @@ def test_the_names_of_all_handles_are_in_german_and_french():
         assert {text for text in texts if ("*", text) not in words} == set()
 
 
+@pytest.mark.slow
 def test_a_drag_changes_one_property_and_what_keeps_the_other_side_in_place():
     for obj in kinds().values():
         for key in by_key(obj):

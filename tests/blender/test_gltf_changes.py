@@ -57,6 +57,7 @@ EDITS = [
 ]
 
 
+@pytest.mark.slow
 def test_edits_of_all_kinds_are_said_and_taken_back(door):
     assert texts() == []
     before = blocks()
@@ -84,6 +85,7 @@ def test_an_edit_of_structure_is_taken_back(door, edit):
     assert source_revert.revert_all(bpy.context)[1] == [] and texts() == []
 
 
+@pytest.mark.slow
 def test_one_edit_is_taken_back_and_the_others_stay(make):
     gltf_import.import_gltf(make(keeps_usd=False))
     of_usd.mass()

@@ -106,6 +106,7 @@ def written_frame(stage: Usd.Stage, prim: Usd.Prim, side: int) -> np.ndarray:
     return rigid(body @ local)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moved", MOVED)
 def test_a_side_of_a_joint_is_where_its_object_is_or_goes_with_its_body(tmp_path, moved):
     """A side that the file has elsewhere than its other one is stored in its body; all others follow the object."""

@@ -88,6 +88,7 @@ def simulated(frames):
     return places(frames)
 
 
+@pytest.mark.slow
 def test_a_cache_is_shown_after_the_file_was_closed_without_simulating(tmp_path, monkeypatch):
     world()
     bpy.context.scene.usdphys.preview.with_timeline = True
@@ -112,6 +113,7 @@ def test_a_cache_is_shown_after_the_file_was_closed_without_simulating(tmp_path,
     preview_guard.stop()
 
 
+@pytest.mark.slow
 def test_it_goes_on_from_the_end_of_the_cache(tmp_path):
     world()
     bpy.context.scene.usdphys.preview.with_timeline = True
@@ -129,6 +131,7 @@ def test_it_goes_on_from_the_end_of_the_cache(tmp_path):
     preview_guard.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edit", ["mass", "place", "mesh", "quality", "gravity", "animation"])
 def test_a_cache_of_other_physics_is_stale_and_not_shown(edit, tmp_path):
     world()
@@ -189,6 +192,7 @@ def test_a_cache_is_deleted_with_its_markers_and_the_file_is_small_again(tmp_pat
     assert bpy.ops.usdphys.preview_delete_cache() == {"CANCELLED"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_reopened", [False, True])
 def test_a_joint_is_marked_as_broken_from_the_frame_on_in_which_it_broke(is_reopened, tmp_path):
     """In frames that were simulated before and in a cache, at the place that the body has in the frame."""
@@ -223,6 +227,7 @@ def test_a_joint_is_marked_as_broken_from_the_frame_on_in_which_it_broke(is_reop
     preview_guard.stop()
 
 
+@pytest.mark.slow
 def test_the_breaks_of_a_cache_are_listed_and_a_click_goes_to_their_frame(tmp_path):
     """Joints that break in the same frame are one row. An edit, after which frames are simulated anew, drops them."""
     for number in range(3):
@@ -267,6 +272,7 @@ def test_a_damaged_cache_is_none(tmp_path):
     refused()
 
 
+@pytest.mark.slow
 def test_a_bake_takes_the_frames_of_the_cache(monkeypatch):
     world()
     bake.bake(bpy.context, 1, LAST)

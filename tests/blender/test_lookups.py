@@ -66,12 +66,14 @@ def imported(tmp_path):
     bpy.context.view_layer.update()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["auto", "layer", "flat", "composed"])
 def test_an_export_of_an_imported_scene_visits_all_objects_a_few_times(imported, tmp_path, form):
     with visits():
         scene_export.export_scene(bpy.context, tmp_path / "out.usda", usd_export.ExportOptions(), form)
 
 
+@pytest.mark.slow
 def test_a_mirror_visits_all_objects_a_few_times():
     left = crates(".L")
     crates(".R")
@@ -80,6 +82,7 @@ def test_a_mirror_visits_all_objects_a_few_times():
         assert bpy.ops.usdphys.mirror_physics() == {"FINISHED"}
 
 
+@pytest.mark.slow
 def test_settling_visits_all_objects_a_few_times():
     crates()
     scenes.select(*bpy.data.objects)

@@ -38,6 +38,7 @@ def mixed(cuts: int):
     return obj
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cuts", [3, 40])
 def test_what_is_read_is_what_blender_says(cuts: int) -> None:
     obj = mixed(cuts)

@@ -357,6 +357,7 @@ def test_mirrored_poses_are_in_mirrored_limits(axis, kind, own, kept):
     assert (other.is_applied, other.target_position, other.target_velocity) == (True, 0.5, 0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("free", ["", "X", "Y", "Z"])
 def test_limits_per_dof(free):
     _, left, right, joint = arm_with_joint("GENERIC")

@@ -98,6 +98,7 @@ def test_an_imported_model_is_written_in_every_form(
     assert model.prims["/arm/hand"].world[2, 3] == pytest.approx(0.65, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_scene_that_nobody_edited_is_exported_as_the_text_that_was_imported(arm: Path, tmp_path: Path) -> None:
     formats.MJCF.load(str(arm), formats.MjcfChoices())
     bpy.ops.mesh.primitive_cube_add(location=(9, 0, 0))

@@ -89,6 +89,7 @@ def simulated() -> set[str]:
     return bpy.ops.usdphys.preview_bake()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1.0, 0.01])
 def test_a_cable_plays_its_points_and_clear_bake_removes_them(scale: float, tmp_path: Path) -> None:
     bpy.context.scene.unit_settings.scale_length = scale
@@ -112,6 +113,7 @@ def test_a_cable_plays_its_points_and_clear_bake_removes_them(scale: float, tmp_
     assert not len(hose.modifiers) and not (tmp_path / "hose_points").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("meters", [1.0, 0.01])
 def test_an_imported_cloth_plays_its_points_below_its_modifiers(meters: float, tmp_path: Path) -> None:
     stage = cloth()
@@ -129,6 +131,7 @@ def test_an_imported_cloth_plays_its_points_below_its_modifiers(meters: float, t
     assert shown(obj, 9) == pytest.approx(start - (0, 0, 0.4 / unit), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_what_cannot_play_points_is_named_and_a_second_bake_replaces_the_first(tmp_path: Path) -> None:
     hose = cable(6, 1.0)
     reports: list[str] = []

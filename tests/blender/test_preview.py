@@ -158,6 +158,7 @@ def test_constraints_rest_while_it_plays():
     assert raw() == before
 
 
+@pytest.mark.slow
 def test_a_kinematic_body_pushes_by_the_way_its_object_goes():
     pusher = crate("Pusher", (0, 0, 0))
     pusher.usdphys.rigid_body.kinematic_enabled = True
@@ -173,6 +174,7 @@ def test_a_kinematic_body_pushes_by_the_way_its_object_goes():
     assert rider.matrix_world.translation.z == pytest.approx(1.0, abs=0.05)
 
 
+@pytest.mark.slow
 def test_a_keyed_kinematic_body_pushes_while_the_timeline_plays():
     """1 m/s by the keys, without friction or loss: the rider takes that speed, not that of a jump per frame."""
     scene = bpy.context.scene
@@ -450,6 +452,7 @@ def hung():
     return beam, weight
 
 
+@pytest.mark.slow
 def test_a_joint_follows_the_kinematic_body_that_it_hangs_on():
     beam, weight = hung()
     session = preview_guard.start(bpy.context)
@@ -539,6 +542,7 @@ def test_deleted_object_is_no_harm():
     assert raw()["Stays"] == before["Stays"]
 
 
+@pytest.mark.slow
 def test_pendulum_swings_in_its_period():
     bob = crate("Bob", (0.05, 0, -2.0), scale=(0.1, 0.1, 0.1))
     pivot = bpy.data.objects.new("Pivot", None)

@@ -19,6 +19,7 @@ package.register()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", ["", "package.unregister()", "package.unregister(); package.register()"])
 def test_a_process_with_the_extension_ends_with_status_0(more):
     done = subprocess.run([sys.executable, "-c", PROGRAM + more], capture_output=True, text=True, check=False)

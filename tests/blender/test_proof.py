@@ -243,6 +243,7 @@ def receipt_of(folder, name, *options):
     return json.loads((folder / "new" / "receipt.json").read_text())
 
 
+@pytest.mark.slow
 def test_a_receipt_says_what_differs_from_the_imported_file_and_nothing_else(imported):
     receipt = receipt_of(imported, "source.usda")
     assert receipt["changed"] == {} and receipt["text"] == "nothing" and receipt["proven"] is True
@@ -331,6 +332,7 @@ GLTF_FAULTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GLTF_FAULTS)
 def test_what_a_writer_of_gltf_does_wrong_is_named_and_refused_where_asked(imported, monkeypatch, name):
     change, message = GLTF_FAULTS[name]

@@ -104,6 +104,7 @@ def test_without_joints_isaac_gets_no_robot_and_no_warning_of_it(tmp_path, blend
     assert "Isaac" not in (tmp_path / "out.usda").read_text() + capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_games_get_their_extensions(tmp_path, blend, capsys):
     families = ("godot", "OMI_physics_body", "KHR_"), ("web", "KHR_physics_rigid_bodies", "OMI_physics_body")
     for name, here, not_here in families:
@@ -290,6 +291,7 @@ def test_a_collision_mesh_is_as_large_as_the_visible_one_in_a_scene_of_centimetr
     assert corners["USP_Ball_00"] == pytest.approx(np.array([[1.5, -1.5, 0.5], [4.5, 1.5, 3.5]]), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_round_colliders_of_uneven_scale_are_as_the_preview_has_them(tmp_path):
     """Their radius is the one by the largest scale; that simulators see them so is said."""
     shapes = {

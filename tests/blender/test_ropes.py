@@ -375,6 +375,49 @@ def test_the_end_of_a_row_goes_through_the_colliders_below_an_empty_that_holds_i
     assert {pair.object for pairs in found for pair in pairs} == {*walls}
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_rope_whose_end_is_inside_of_a_hook_hangs_on_it_and_falls_as_without(turned):
+    """Joined to the world it was pushed out of the hook; the falling rope then moved in another way in each file."""
+
+    def fallen(with_hook):
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        if with_hook:
+            hook = scenes.add_box("Hook", (0.05, 0.05, 0.05), location=(0, 0, 3), rotation_euler=(0, 0, 0.5 * turned))
+            for obj in (hook, scenes.add_box("Wall", (0.1, 9, 9), location=(9, 0, 0))):
+                scenes.make_collider(obj)
+        data = bpy.data.curves.new("Path", "CURVE")
+        data.dimensions = "3D"
+        spline = data.splines.new("POLY")
+        spline.points.add(1)
+        for point, x in zip(spline.points, (0.0, 1.5), strict=True):
+            point.co = (x, 0.0, 3.0, 1.0)
+        select(scenes.add("Path", data))
+        bpy.context.view_layer.update()
+        bpy.ops.usdphys.rope(segments=10, mass=1.0, ends="START")
+        if with_hook:
+            (pair,) = bpy.data.objects["Rope 1"].usdphys.filtered_pairs.filtered_pairs
+            assert pair.object == hook
+        scenes.play(0.4)
+        return np.array([obj.matrix_world.translation for obj in bodies()])
+
+    assert np.allclose(fallen(True), fallen(False), atol=1e-4)
+
+
+@pytest.mark.parametrize("ends", ["NONE", "BOTH"])
+def test_an_end_that_is_not_fixed_is_held_by_nothing_and_a_moving_body_is_the_side_of_the_joint(ends):
+    load = scenes.make_body(scenes.solid("Load", (0.2, 0.2, 0.2), location=(1.5, 0, 3)))
+    data = bpy.data.curves.new("Path", "CURVE")
+    spline = data.splines.new("POLY")
+    spline.points.add(1)
+    for point, x in zip(spline.points, (0.0, 1.5), strict=True):
+        point.co = (x, 0.0, 3.0, 1.0)
+    select(scenes.add("Path", data))
+    bpy.context.view_layer.update()
+    bpy.ops.usdphys.rope(segments=10, ends=ends)
+    sides = [{obj.usdphys.joint.body0, obj.usdphys.joint.body1} for obj in bpy.data.objects if obj.usdphys.joint.body1]
+    assert sum(load in both for both in sides) == (ends == "BOTH")
+
+
 def test_an_articulated_cable_springs_back_to_a_straight_line():
     """Its zero is the curve that it was made along: the targets of its springs are what is missing to a line."""
     data = bpy.data.curves.new("Path", "CURVE")

@@ -67,6 +67,7 @@ def checks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["MJCF", ".blend", "glTF"])
 def test_a_format_that_has_words_for_all_keeps_the_motion(checks: dict[str, list[dict]], name: str) -> None:
     assert [(check["status"], check["message"]) for check in checks[name] if check["status"] != "pass"] == []

@@ -34,6 +34,7 @@ def test_the_operator_imports_a_model_beside_what_is_there(arm: Path) -> None:
     assert look is not None and look.diffuse_color[0] > look.diffuse_color[1]
 
 
+@pytest.mark.slow
 def test_what_is_imported_comes_out_as_usd_and_as_urdf(arm: Path, tmp_path: Path) -> None:
     formats.SDF.load(str(arm), formats.SDF.options())
     issues = formats.USD.write(str(tmp_path / "out.usda"), formats.WriteOptions()).issues

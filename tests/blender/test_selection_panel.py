@@ -56,6 +56,7 @@ def pressed() -> list[str]:
     return [one.text for one in box().buttons() if one.arguments.get("depress")]
 
 
+@pytest.mark.slow
 def test_each_role_has_its_button_and_its_rows():
     body, ground, hand = scenes.solid("Body"), scenes.add_box("Ground"), scenes.solid("Hand")
     scenes.make_collider(ground)

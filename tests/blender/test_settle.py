@@ -94,6 +94,7 @@ def test_what_falls_past_the_scene_stays_and_is_named():
     assert lands.location.z == pytest.approx(0.5, abs=0.01)
 
 
+@pytest.mark.slow
 def test_copies_share_data_do_not_touch_at_first_and_lie_on_the_floor():
     floor()
     box = scenes.add_box("Box", (0.2, 0.2, 0.2), location=(0, 0, 9))

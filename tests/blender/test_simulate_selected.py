@@ -21,6 +21,7 @@ def run(steps):
     return session
 
 
+@pytest.mark.slow
 def test_others_stand_still_in_the_air_and_carry_what_falls_on_them():
     low, high, aside = (scenes.solid(name, location=place) for name, place in (
         ("Low", (0, 0, 3)), ("High", (0, 0, 6)), ("Aside", (9, 0, 3))

@@ -363,6 +363,7 @@ def test_what_is_taken_back_counts_as_an_edit_and_the_list_is_of_the_scene_after
     assert scene_watch.stamp_of(scene.name).edits > before and not source_report.is_outdated(scene.name)
 
 
+@pytest.mark.slow
 def test_an_edit_that_another_one_holds_is_named(door):
     """The frame of a joint follows from where its body is."""
     move()
@@ -415,6 +416,7 @@ def drawn() -> LayoutRecorder:
     return draw(bpy.types.USDPHYS_PT_source_changes)
 
 
+@pytest.mark.slow
 def test_the_panel_lists_the_edits_with_a_button_for_each(door):
     mass()
     limit()
@@ -471,6 +473,7 @@ def test_a_joint_that_becomes_a_body_is_taken_back(door):
     assert texts() == []
 
 
+@pytest.mark.slow
 def test_taking_all_back_finds_what_an_edit_has_hidden(door):
     """The type of a joint hides its frames, a collider on a joint its prim."""
     other_joint()
@@ -550,6 +553,7 @@ def test_the_comparison_with_a_robot_survives_saving_and_needs_the_file_as_it_wa
         source_changes.compare(bpy.context)
 
 
+@pytest.mark.slow
 def test_edits_of_a_robot_are_taken_back_from_the_panel(tmp_path):
     imported_robot(tmp_path, *ROBOT_OPTIONS[0])
     of("upper").usdphys.mass.mass = 3.0
@@ -608,6 +612,7 @@ def edits_of_robot(prefix: str) -> list[Callable[[], None]]:
     return [inertia, effort, collider, radius, friction, rename, delete_link, delete_joint, no_articulation, move]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "options"), ROBOT_OPTIONS, ids=["urdf", "xacro"])
 def test_each_edit_of_a_robot_is_taken_back(tmp_path, name, options):
     imported_robot(tmp_path, name, options)

@@ -117,6 +117,7 @@ def heavy(rows, is_body):
     return obj
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_body", [True, False])
 def test_one_heavy_mesh_is_prepared_in_many_slices_and_esc_ends_it_in_each(crates, clock, is_body, monkeypatch):
     from usdphys_ext.usdphys_addon.simulation.rapier import shapes

@@ -375,6 +375,7 @@ def later(tmp_path_factory) -> dict[str, Any]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.slow
 def test_without_a_migration_a_renamed_value_is_lost(later):
     assert later["without a migration"] is False
 

@@ -510,6 +510,7 @@ def test_missing_solver_is_said(monkeypatch):
 # --------------------------------------------------------------------------- loose parts
 
 
+@pytest.mark.slow
 @places
 def test_loose_parts_as_primitives(place, tmp_path):
     whole = scenes.make_body(pieces())
@@ -766,6 +767,7 @@ def test_snapshot_brings_all_back():
     assert not copy.mass.is_applied and not copy.is_property_set("radius")
 
 
+@pytest.mark.slow
 def test_a_decomposition_makes_the_fewest_parts_that_an_error_allows_and_says_how_well_they_fit():
     bpy.ops.wm.read_factory_settings(use_empty=True)
     # An L of volume 3, whose hull adds a sixth.
@@ -790,6 +792,7 @@ def test_a_decomposition_makes_the_fewest_parts_that_an_error_allows_and_says_ho
     assert counts.suggested == ["10%: 2 parts, 5%: 2 parts, 2%: 2 parts, 1%: 2 parts"]
 
 
+@pytest.mark.slow
 def test_an_error_that_no_number_of_parts_reaches_is_named_below_the_slider():
     """A round body is never split into convex parts without an error, as the solver's parts are no exact ones."""
     bpy.ops.wm.read_factory_settings(use_empty=True)

@@ -105,6 +105,7 @@ def test_a_table_is_one_static_compound_that_carries_in_2():
     assert session.shown.moving == ["Crate"]
 
 
+@pytest.mark.slow
 def test_a_car_drives_with_four_wheels_in_6():
     chassis = scenes.add_box("Chassis", (1.2, 0.5, 0.2), location=(0, 0, 0.7))
     for x in (-0.8, 0.8):
@@ -122,6 +123,7 @@ def test_a_car_drives_with_four_wheels_in_6():
     assert abs(found.x) == pytest.approx(0.35 * 6.0, rel=0.05) and abs(found.y) < 0.05 and abs(found.z) < 0.05
 
 
+@pytest.mark.slow
 def test_a_robot_arm_of_four_joints_holds_itself_in_5():
     base = scenes.add_box("Base", (0.2, 0.2, 0.5), location=(0, 0, 0.5))
     links = [scenes.add_box(f"Link {n}", (0.45, 0.075, 0.075), location=(0.7 + n, 0, 0.9)) for n in range(4)]
@@ -153,6 +155,7 @@ def test_a_rigid_body_scene_of_blender_is_converted_and_plays_in_2():
     assert heights == pytest.approx([0.5, 1.5], abs=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("meters", [1.0, 0.01])
 def test_a_stack_is_hit_by_a_ball_in_5(meters):
     """Without a value in the panel of an operation: the ball is thrown at what is selected, which is the stack."""

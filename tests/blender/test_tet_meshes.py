@@ -147,6 +147,7 @@ def test_moved_points_are_written_and_the_tetrahedra_stay(form: str, tmp_path: P
     assert prims(out)["Jelly"].GetTypeName() == "TetMesh" and not prims(out)["Jelly"].HasAttribute("faceVertexCounts")
 
 
+@pytest.mark.slow
 def test_a_new_one_beside_imported_prims_is_added_to_the_copy(tmp_path: Path) -> None:
     given, out = tmp_path / "given.usda", tmp_path / "out.usda"
     stage = soft()

@@ -106,6 +106,7 @@ def test_before_the_first_frame_bodies_are_where_they_were_authored():
     assert tuple(obj.matrix_world.translation) == pytest.approx((1, 2, 50), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_keyed_kinematic_body_pushes_at_its_speed_and_is_scrubbed_with_what_it_pushes():
     bpy.context.scene.use_gravity = False
     pusher, pushed = keyed_pusher(), solid("Pushed", (1.5, 0, 0))
@@ -388,6 +389,7 @@ def test_the_joint_inspector_is_not_led_by_the_timeline():
     assert preview_guard.current() is not None and preview_guard.timeline() is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [1, 6, 10])
 @pytest.mark.parametrize("adds", [True, False])
 def test_a_kinematic_body_that_is_added_or_removed_while_the_timeline_leads(adds, at):

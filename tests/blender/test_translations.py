@@ -33,6 +33,7 @@ def rows(name):
     return {text: tuple(filter(None, texts)) for text, texts in untranslated.rows(name).items()}
 
 
+@pytest.mark.slow
 def test_a_label_a_tooltip_and_a_fix_without_a_translation_are_found(monkeypatch):
     """All labels are looked for in the tables: without the tables all of them are missing."""
     known = untranslated.rows

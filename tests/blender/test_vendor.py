@@ -36,6 +36,7 @@ def test_values_are_written_in_the_units_of_the_file(seen):
         assert f'"{name}"' in text, name
 
 
+@pytest.mark.slow
 def test_a_text_that_is_no_list_is_named(seen):
     (message,) = seen["unreadable"]
     assert "acme:modes of 'Box'" in message and "is not a list" in message

@@ -83,6 +83,7 @@ def test_what_matters_most_is_found_and_added(place):
             assert vendor_rows.row_of(thing, name) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", wanted())
 def test_every_field_is_added_drawn_and_removed(place):
     """One click opens the settings, one adds a field; it is then drawn as its value, with a button that clears it."""
@@ -103,6 +104,7 @@ def test_every_field_is_added_drawn_and_removed(place):
         assert vendor_rows.applied_names(thing) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en_US", "de_DE", "fr_FR", "ja_JP", "zh_HANS"])
 @pytest.mark.parametrize("place", wanted())
 def test_no_label_of_a_setting_is_cut_in_a_sidebar_of_the_default_width(place, language):

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import shares
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -251,3 +252,49 @@ def test_what_is_compiled_is_kept_apart_from_the_tree_for_all_processes_of_a_run
     code = "import sys; print(sys.dont_write_bytecode, sys.pycache_prefix)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", str(suite.ROOT / "build" / "pycache")]
+
+
+def runs_of(kind: shares.Kind, start: int, blenders: int) -> list[int]:
+    """In how many of three turns of so many Blenders each case of a test runs."""
+    parts = [(shares.Part(blender, blenders), shares.Part(turn, 3)) for blender in range(blenders) for turn in range(3)]
+    return [sum(shares.runs(start + case, kind, *both) for both in parts) for case in range(kind.cases)]
+
+
+@pytest.mark.parametrize("start", [0, 7, 2**31 + 5])
+@pytest.mark.parametrize("cases", [1, 2, 3, 20])
+@pytest.mark.parametrize("blenders", [1, 2, 3])
+def test_three_turns_take_each_slow_case_once_and_what_is_fast_always(start, cases, blenders):
+    slow, slow_for_some = shares.Kind(True, False, cases), shares.Kind(True, True, cases)
+    assert runs_of(slow, start, blenders) == [1] * cases
+    assert runs_of(slow_for_some, start, blenders) == [blenders] * cases
+    fast = 3 * blenders if cases <= shares.FEW else 3
+    assert runs_of(shares.Kind(False, False, cases), start, blenders) == [fast] * cases
+
+
+def test_all_is_one_part_without_a_variable_and_where_every_test_is_asked_for(monkeypatch):
+    monkeypatch.delenv("EVERY_TEST", raising=False)
+    assert (shares.Part.read(None), shares.Part.read(""), shares.Part.read("2/3")) == ((0, 1), (0, 1), (2, 3))
+    monkeypatch.setenv("EVERY_TEST", "1")
+    assert shares.Part.read("2/3") == (0, 1)
+
+
+@pytest.mark.slow
+def test_a_run_takes_its_turn_of_the_slow_tests_of_a_file():
+    """Of this one: the five cases of a slow test, each in one of three runs."""
+    command = [sys.executable, "-m", "pytest", __file__, "--collect-only", "-q", "-p", "no:cacheprovider"]
+    environ = {key: value for key, value in os.environ.items() if key not in ("SLOW_SHARE", "EVERY_TEST")}
+    lines = []
+    for turn in range(3):
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=True, env={**environ, "TURN": f"{turn}/3"}, cwd=ROOT
+        )
+        lines += done.stdout.splitlines()
+    assert len([line for line in lines if "::test_where_no_test_is_chosen" in line]) == 5
+    assert len([line for line in lines if "::test_a_file_that_cannot_be_imported" in line]) == 3
+
+
+def test_a_file_that_cannot_be_imported_hides_no_other(suite, tmp_path):
+    run = run_of(suite, tmp_path, "import nothing\n")
+    (tmp_path / "run" / "test_other.py").write_text("def test_one(): pass\n")
+    suite.side_by_side([run], 1)
+    assert suite.count(suite.report_of("run")) == {"passed": 1, "failed": 1}

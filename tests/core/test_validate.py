@@ -441,6 +441,8 @@ OWN = [
     ("approximation of a cube", lambda s: UsdPhysics.MeshCollisionAPI.Apply(collider(s, "/C").GetPrim()),
      "MeshCollisionOnNonMesh", "/C"),
     ("two scenes", lambda s: run(UsdPhysics.Scene.Define(s, "/Other"), solid(s)), "SceneAmbiguous", B),
+    ("a place in samples only", lambda s: UsdGeom.Xformable(solid(s)).AddTranslateOp(opSuffix="late").Set((0, 0, 1), 1),
+     "PlaceInSamples", B),
     ("no scene", lambda s: run(s.RemovePrim("/Scene"), solid(s)), "NoScene", "/"),
     ("owner is a body", lambda s: UsdPhysics.RigidBodyAPI(solid(s)).CreateSimulationOwnerRel().SetTargets([B]),
      "SimulationOwnerInvalid", B),

@@ -16,6 +16,7 @@ from .measuring import moved
 FORMS = [(METERS, "normal"), (CENTIMETERS, "normal"), (METERS, "exact")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "units", "quality"),
     [

@@ -54,6 +54,7 @@ def test_a_ball_that_nothing_stops_flies_there_at_once():
     assert_met(wanted, best)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("face", each_of(range(6), 3))
 def test_a_die_shows_a_chosen_face(face):
     """The axes of the die at its start tell the faces; any of the six can be on top at the end."""
@@ -64,6 +65,7 @@ def test_a_die_shows_a_chosen_face(face):
     assert top[2] > math.cos(math.radians(5)) and count < 200
 
 
+@pytest.mark.slow
 def test_a_body_comes_to_rest_where_it_is_to_be():
     """A puck on ice that brakes it; without At Rest it may still slide there."""
     model = PhysicsModel()
@@ -79,6 +81,7 @@ def test_a_body_comes_to_rest_where_it_is_to_be():
     assert np.linalg.norm(best.values) == pytest.approx(math.sqrt(2 * 0.3 * 9.81 * math.hypot(1.5, 0.4)), rel=0.1)
 
 
+@pytest.mark.slow
 def test_ten_balls_land_in_ten_cups():
     """Bodies that nothing connects are searched in the same runs, each as if alone."""
     wanted = cups(7)
@@ -87,6 +90,7 @@ def test_ten_balls_land_in_ten_cups():
     assert count < 60
 
 
+@pytest.mark.slow
 def test_balls_that_are_in_the_way_of_each_other_are_searched_again_beside_the_others():
     """Both fly to their places through the same point at the same time, unless one begins beside it."""
     model = PhysicsModel()
@@ -146,6 +150,7 @@ def test_the_authored_values_are_tried_first_and_kept_where_they_meet_the_target
     assert count == 1 and not best.values.any()
 
 
+@pytest.mark.slow
 def test_a_search_without_a_solution_gives_its_best_run():
     model = room(np.random.default_rng(1))
     best, count = searched(Setup(model, STEP), velocities("/Ball"), [Target("/Ball", 30, (90.0, 0, 1))], most_runs=40)
@@ -162,6 +167,7 @@ def test_a_scene_that_no_run_can_simulate_says_why(monkeypatch):
         searched(Setup(model, STEP), velocities("/Ball"), [Target("/Ball", 30, (1.0, 0, 1))], most_runs=5)
 
 
+@pytest.mark.slow
 def test_values_that_nobody_owns_are_searched_together():
     """A ball is to be pushed to a place by another one, whose velocity alone may change."""
     model = PhysicsModel()
@@ -176,6 +182,7 @@ def test_values_that_nobody_owns_are_searched_together():
     assert best.miss <= 1.0
 
 
+@pytest.mark.slow
 def test_places_friction_and_restitution_may_change_too():
     model = PhysicsModel()
     add(model, "/Floor", usd_geom.Plane(), np.eye(4), moves=False, restitution=0.9)

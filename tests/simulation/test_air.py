@@ -72,6 +72,7 @@ def test_air_is_told_where_it_acts() -> None:
     assert message == "Bodies without damping of their own lose 5 % of their spin a second, as in PhysX."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("radius", "mass", "coefficient"), [(0.5, 1.0, 0.05), (0.1, 20.0, 0.02), (0.03, 0.1, 0.1)])
 def test_a_ball_rolls_as_far_as_its_energy_lasts(radius: float, mass: float, coefficient: float) -> None:
     """0.7 m v^2 = c m g way, for a ball that rolls without sliding."""
@@ -100,6 +101,7 @@ def test_rolling_resistance_lets_a_ball_rest_on_a_flat_slope_only() -> None:
         assert float(np.linalg.norm(place(world, "Ball") - before)) == pytest.approx(way, rel=0.05, abs=0.02)
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_what_slows_bodies_down(tmp_path, capsys) -> None:
     file = File(gravity=(0, 0, 0)).add(File(gravity=(0, 0, 0)).body("Ball", velocity=(1, 0, 0)))
     assert simulated(tmp_path, file)[0] == pytest.approx(2.0, abs=1e-3)

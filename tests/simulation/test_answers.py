@@ -34,6 +34,7 @@ def wrong(name: str, seed: int, engine: str = PREVIEW) -> list[str]:
     return [f"{check}, in {file.units.name}" for check in checks if not check.holds]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "seed"), cases(range(1000, 1002)))
 def test_the_preview_moves_as_the_textbook_says(name: str, seed: int) -> None:
     assert wrong(name, seed) == []
@@ -45,6 +46,7 @@ def test_the_preview_moves_as_the_textbook_says_for_many_numbers(name: str) -> N
     assert [found for seed in range(2000, 2006) for found in wrong(name, seed)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in ANSWERS if name not in NOT_IN_MUJOCO])
 def test_mujoco_moves_as_the_textbook_says(name: str) -> None:
     pytest.importorskip("mujoco")

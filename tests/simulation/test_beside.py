@@ -29,6 +29,7 @@ OF_OTHERS = ("breaking", "cradle", "hinge_vel_drive", "static_friction")
 TROUBLE = ("armature", "breakable_loop", "heavy_box", "tiny_cube", "wheels")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", each_of(SAMPLE, 2))
 def test_an_answer_stays_beside_each_troublemaker(name: str) -> None:
     case = next(case for case in MEASURES if name in case.name)

@@ -102,6 +102,7 @@ def test_what_is_no_motion_is_said(suite: Path, tmp_path: Path, body: str, said:
     assert done.returncode == 1 and said in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_preview_holds_by_the_adapter_of_the_suite(suite: Path) -> None:
     command = f"{sys.executable} -m usdphys_addon"
     done = judged(suite, suite / "adapters" / "usdphys.py", USDPHYS=command, PYTHONPATH=str(ROOT))

@@ -207,6 +207,7 @@ def test_a_file_gets_parts_beside_its_moving_colliders(
     assert not stage.GetPrimAtPath("/World/Standing_part")
 
 
+@pytest.mark.slow
 def test_a_batch_decomposes_a_library(stage_file: Path, tmp_path: Path) -> None:
     job = {"op": "decompose", "in": str(stage_file), "out": str(tmp_path / "made" / "parts.usda"),
            "options": {"error": "5%"}}  # fmt: skip

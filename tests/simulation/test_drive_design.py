@@ -205,6 +205,7 @@ def test_doors_of_one_cabinet_do_not_make_each_other_stiffer():
     assert drive_design.arms_of(model_in(cabinet(2))) == []
 
 
+@pytest.mark.slow
 def test_the_work_for_each_joint_does_not_grow_with_their_number(count_calls):
     def work(count: int) -> int:
         model = model_in(cabinet(count))
@@ -317,6 +318,7 @@ def growing_robot(units, growth: float, drives=None, armature: float = 0.0):
     return model, start
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("units", "growth", "response"), [(METERS, 1.3, 0.1), (CENTIMETERS, 1.3, 0.5), (METERS, 1.5, 0.5)]
 )

@@ -27,11 +27,13 @@ def wheel(drive: dict[str, float | str], *, reduced: bool = False, spin: float =
     return world_of(file)
 
 
+@pytest.mark.slow
 def test_no_false_alarm_in_any_scene() -> None:
     found = {name: run(made(fill, CENTIMETERS), 12.0).unstable for name, fill in SCENES.items()}
     assert found == {name: {} for name in SCENES}
 
 
+@pytest.mark.slow
 def test_no_false_alarm_in_a_fall_of_a_minute() -> None:
     world = run(made(SCENES["free_fall"], CENTIMETERS), 60.0)
     assert place(world, "Ball")[2] < -17000
@@ -80,6 +82,7 @@ def test_no_false_alarm_where_a_drive_accelerates_something_heavy(drive: dict, r
     assert world.unstable == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reduced", [False, True])
 @pytest.mark.parametrize(("target", "spin"), [(0.0, 30.0), (0.0, -30.0), (9.0, 0.0), (-9.0, 0.0)])
 def test_no_false_alarm_where_a_spring_is_wound_up_beyond_half_a_turn(
@@ -177,6 +180,7 @@ def test_a_world_of_many_steps_is_looked_at_as_often(step: float) -> None:
     assert "energy" in world.unstable[f"{W}/Rocket"]
 
 
+@pytest.mark.slow
 def test_a_heap_of_boxes_that_bounces_gains_nothing() -> None:
     file, rng = File(METERS), Random(1)
     file.add(file.material("Stuff", 0.5, 0.8), file.ground(material=f"{W}/Stuff"))

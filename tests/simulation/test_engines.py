@@ -121,6 +121,7 @@ def test_an_animated_body_moves_in_the_engine_too(monkeypatch, tmp_path):
     assert [place[0] for place in found["translation"]] == pytest.approx([0, 24, 48, 72], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_what_the_engine_cannot_do_is_a_warning_and_no_file_is_left(crate, monkeypatch, tmp_path, capsys):
     out = tmp_path / "out.usda"
     stand_in.stands_for(monkeypatch, ENGINES)
@@ -134,6 +135,7 @@ def test_what_the_engine_cannot_do_is_a_warning_and_no_file_is_left(crate, monke
     assert "Traceback" not in said and not out.exists()
 
 
+@pytest.mark.slow
 def test_failure_of_the_engine_is_one_sentence(crate, engine):
     for program, sentence in (
         ("import nowhere_to_be_found", "no module 'nowhere_to_be_found'; install ovphysx"),

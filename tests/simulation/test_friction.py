@@ -49,6 +49,7 @@ def slide(
     return place_, angle
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("units", UNITS)
 @pytest.mark.parametrize(
     ("size", "mass", "friction", "speed", "spin"),
@@ -93,6 +94,7 @@ def test_a_plate_of_two_parts_that_a_joint_holds_turns_as_far_as_its_corners_say
     assert world.notices == []
 
 
+@pytest.mark.slow
 def test_a_plate_that_spins_among_too_many_is_named() -> None:
     """Its friction is that of pairs: it turns half as far. What only slides or only spins is not named."""
     for count, spin, speed in ((MOST_SLIDING + 1, 6.0, 2.0), (MOST_SLIDING + 1, 0.0, 2.0), (MOST_SLIDING + 1, 6.0, 0.0),

@@ -30,6 +30,7 @@ def groups(world: World) -> int:
     return len(world.spaces[0].spaces)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trouble", TROUBLE)
 @pytest.mark.parametrize("exhibit", sorted(lab.scenes.EXHIBITS))
 def test_what_stands_far_away_changes_nothing(exhibit: str, trouble: str) -> None:
@@ -106,6 +107,7 @@ def test_groups_whose_bodies_are_the_last_of_the_scene_become_one() -> None:
     assert place(world, "Crate")[0] > 0.1
 
 
+@pytest.mark.slow
 def test_moments_before_and_after_a_meeting_come_back_to_the_bit() -> None:
     world = made(meeting)
     run(world, 0.5)
@@ -124,6 +126,7 @@ def test_moments_before_and_after_a_meeting_come_back_to_the_bit() -> None:
     assert groups(world) == 3 and world.frame == 0
 
 
+@pytest.mark.slow
 def test_a_body_that_is_dragged_into_another_group_pushes_it() -> None:
     world = made(meeting)
     world.set_mass(f"{W}/Far", 0.002)
@@ -148,6 +151,7 @@ def edited(world: World) -> World:
     return world
 
 
+@pytest.mark.slow
 def test_edits_hold_after_a_meeting() -> None:
     world = run(edited(made(meeting)), 3.0)
     assert groups(world) == 2
@@ -159,6 +163,7 @@ def test_edits_hold_after_a_meeting() -> None:
     assert not world.spaces[0].is_holding(f"{W}/Rail")
 
 
+@pytest.mark.slow
 def test_a_kinematic_body_pushes_those_of_all_groups() -> None:
     def fill(file: File) -> None:
         meeting(file)

@@ -178,6 +178,7 @@ def crate(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
 def test_a_result_that_does_not_fit_is_an_error(crate: Path) -> None:
     found = run(["inspect", str(crate)], crate.parent, 'exec "$@" >/dev/full')
@@ -187,6 +188,7 @@ def test_a_result_that_does_not_fit_is_an_error(crate: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the stack cannot grow after the start")
 def test_prims_nested_30_000_levels_deep_are_refused_and_do_not_end_the_process(tmp_path: Path) -> None:
     depth = 30_000
@@ -195,6 +197,7 @@ def test_prims_nested_30_000_levels_deep_are_refused_and_do_not_end_the_process(
     assert found.returncode == 1 and b"more than 1000 levels deep" in found.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="pipes of other systems end in another way")
 def test_a_reader_that_has_gone_is_an_error_and_no_traceback(crate: Path) -> None:
     reader, writer = os.pipe()
@@ -211,6 +214,7 @@ def test_a_reader_that_has_gone_is_an_error_and_no_traceback(crate: Path) -> Non
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
 @pytest.mark.parametrize("closed", ["<&- >&-", "<&- >&- 2>&-", "2>&-"])
 def test_nothing_is_printed_into_the_output_where_streams_are_closed(crate: Path, closed: str) -> None:
@@ -256,6 +260,7 @@ if "USDPHYS_FAULT_LOG" in os.environ:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals end processes of POSIX systems only")
 def test_a_crash_in_an_isolated_command_costs_a_sentence_and_leaves_nothing(crate: Path, tmp_path_factory) -> None:
     (hooks := tmp_path_factory.mktemp("hooks")).joinpath("sitecustomize.py").write_text(CRASH)
@@ -270,6 +275,7 @@ def test_a_crash_in_an_isolated_command_costs_a_sentence_and_leaves_nothing(crat
     assert sorted(path.name for path in crate.parent.iterdir()) == [crate.name, poses.name]
 
 
+@pytest.mark.slow
 def test_an_isolated_command_says_and_returns_what_it_does_without(crate: Path) -> None:
     for arguments in (["inspect", str(crate)], ["validate", str(crate)], ["inspect", str(crate) + "x"]):
         here, isolated = run(arguments, crate.parent), run([*arguments, "--isolate"], crate.parent)

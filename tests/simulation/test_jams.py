@@ -50,6 +50,7 @@ def test_a_ball_between_shoulders_turns_as_freely_as_its_hinge(spot: tuple[float
     assert world.velocities()[1][world.index(f"{W}/Head"), 2] == pytest.approx(2.0, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_a_turntable_that_only_touches_the_floor_is_jammed_wherever_it_is() -> None:
     """The normal of a contact that is no distance apart is off by up to 3e-3 there."""
     places = random.Random(1)

@@ -106,6 +106,7 @@ def test_friction_beside_a_motor_keeps_it_behind(friction) -> None:
     assert speed_of(world) == pytest.approx(math.pi / 2 - friction / 2.0, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_tree", [False, True])
 @pytest.mark.parametrize(("meters", "kilograms"), UNITS)
 def test_an_armature_is_inertia(meters, kilograms, is_tree) -> None:

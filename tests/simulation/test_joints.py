@@ -674,6 +674,7 @@ def test_the_force_of_a_joint_is_that_on_its_second_body_along_the_frame_there(s
     assert torque == pytest.approx((0, sign * -2 * G * 0.5, 0), abs=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("swapped", "breaks"), [(False, False), (True, False), (True, True)])
 def test_the_force_of_a_joint_in_a_loop_is_that_on_its_second_body(swapped: bool, breaks: bool) -> None:
     """A beam on two hinges: each bears half of its weight. The frame of one stands upright."""
@@ -695,6 +696,7 @@ def test_the_force_of_a_joint_in_a_loop_is_that_on_its_second_body(swapped: bool
     assert world.joint_wrench(f"{W}/Right")[0][0] == pytest.approx(-up, rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rise", [25.0, 40.0, 55.0])
 @pytest.mark.parametrize("share", [0.96, 1.04])
 def test_two_bars_between_posts_break_at_the_load_of_their_ends(rise: float, share: float) -> None:
@@ -836,6 +838,7 @@ def test_drive_without_stiffness_and_damping_does_nothing(kind: str, dof: str, r
 # --------------------------------------------------------------------------- chains and arms
 
 
+@pytest.mark.slow
 def test_long_chain_with_a_heavy_end() -> None:
     """50 links and 100 kg: anchors within 10 mm."""
     file = File(CENTIMETERS)
@@ -899,6 +902,7 @@ def sag(stiffness: float = 2000.0) -> list[float]:
     return angles.tolist()
 
 
+@pytest.mark.slow
 def test_seven_axis_arm_sags_as_computed() -> None:
     model = model_in(arm(File(CENTIMETERS)))
     world = World(model)
@@ -1463,6 +1467,7 @@ def test_kinetic_energy_is_known_before_the_first_step() -> None:
     assert run(world, 0.5).kinetic_energy() == pytest.approx(expected, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("root", [False, True])
 def test_a_skid_steered_robot_turns_as_fast_whatever_its_heading(root: bool) -> None:
     """Wheels of both sides in opposite directions: friction has no direction of its own. PhysX turns by 189 degrees."""

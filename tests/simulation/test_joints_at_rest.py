@@ -58,6 +58,7 @@ def test_a_whip_that_meets_itself_stays_whole() -> None:
     assert worst < 0.03 * length
 
 
+@pytest.mark.slow
 def test_a_heap_of_jointed_boxes_comes_to_rest() -> None:
     """Light boxes between heavy ones slid below these at 0.3 m/s: velocities of corrections were not taken out."""
     chance = random.Random(4)
@@ -87,6 +88,7 @@ def test_a_heap_of_jointed_boxes_comes_to_rest() -> None:
     assert np.mean(speeds) < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [60, 1000])
 @pytest.mark.parametrize("mass", [0.001, 1000.0])
 @pytest.mark.parametrize("units", UNITS, ids=lambda units: units.name)

@@ -57,18 +57,21 @@ def slick(model: Any, _: Random) -> Any:
 SLICK = lab.Transform("slick", 0.01, slick)
 
 
+@pytest.mark.slow
 def test_the_laboratory_sees_a_tenth_less_friction() -> None:
     finding, _ = lab.Experiment(lab.scenes.scene_of(3, "slide")).compare(SLICK, Random(0))
     assert finding is not None
     assert finding.exhibit == "slide"
 
 
+@pytest.mark.slow
 def test_the_same_statement_is_the_same_motion() -> None:
     same = lab.Transform("same", 0.0, lambda model, _: lab.Statement(model))
     finding, _ = lab.Experiment(lab.scenes.scene_of(3), 0.5).compare(same, Random(0))
     assert finding is None
 
 
+@pytest.mark.slow
 def test_a_failure_is_reduced_to_what_it_needs(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(lab.TRANSFORMS, "slick", SLICK)
     model = lab.scenes.scene_of(3, "slide")
@@ -94,6 +97,7 @@ def test_momentum_that_is_lost_is_noticed() -> None:
     assert {one.transform for one in lab.broken_laws(experiment)} >= {"momentum", "angular momentum"}
 
 
+@pytest.mark.slow
 def test_a_drive_that_gives_nothing_is_noticed() -> None:
     seed = next(seed for seed in range(99) if not lab.broken_laws(lab.Experiment(lab.scenes.scene_of(seed, "drive"))))
     experiment = lab.Experiment(lab.scenes.scene_of(seed, "drive"))

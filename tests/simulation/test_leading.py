@@ -46,6 +46,7 @@ def forces(world: World, motion: Callable[[float], object], seconds: float) -> l
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fps", "error"), [(24.0, 0.2), (60.0, 0.06), (120.0, 0.03)])
 def test_a_joint_on_a_swinging_body_bears_the_force_of_the_swing(fps: float, error: float) -> None:
     found = np.array(forces(held(fps=fps), swing, 2.0))
@@ -57,6 +58,7 @@ def test_a_joint_on_a_swinging_body_bears_the_force_of_the_swing(fps: float, err
     assert found[late].max() < (1.0 + error) * most
 
 
+@pytest.mark.slow
 def test_a_joint_on_a_turning_body_bears_the_force_of_the_turn() -> None:
     world = held()
     found = np.array(forces(world, turn, 2.0))
@@ -66,6 +68,7 @@ def test_a_joint_on_a_turning_body_bears_the_force_of_the_turn() -> None:
     assert np.abs(found - wanted)[30:].mean() < 0.1 * wanted.max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("force", "holds"), [(1.2, True), (0.8, False)])
 def test_a_joint_breaks_where_the_motion_is_too_fast_for_it(force: float, holds: bool) -> None:
     world = held(force * MASS * AMPLITUDE * RATE**2)
@@ -109,6 +112,7 @@ def lifted(shape: Callable[[float], float], fps: float, seconds: float, break_fo
     return world, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fps", [24.0, 60.0, 240.0])
 @pytest.mark.parametrize("waits", [0.0, 0.5])
 def test_a_motion_that_is_known_ahead_begins_with_the_force_of_its_acceleration(fps: float, waits: float) -> None:
@@ -129,6 +133,7 @@ def test_a_lift_that_is_known_ahead_breaks_what_bears_less_than_its_acceleration
     assert bool(world.broken_joints) is not holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fps", [24.0, 60.0])
 def test_a_lift_that_is_known_ahead_bears_no_more_than_its_acceleration_where_it_changes(fps: float) -> None:
     """It speeds up, goes on and brakes, at the borders of frames."""

@@ -79,6 +79,7 @@ def slid(file: File) -> tuple[Vector, float]:
     return place(world, "Body").tolist(), highest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("heading", [0.0, 27.0])
 @pytest.mark.parametrize("shape", ["Cube", "Cylinder"])
@@ -105,6 +106,7 @@ def raft(file: File, carrier: str, turn: Vector, last: int = 16, height: float =
         for number, place in enumerate(places)]))  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("carrier", ["kinematic", "dynamic"])
 @pytest.mark.parametrize("heading", [0.0, 27.0])
 @pytest.mark.parametrize(("shape", "size"), [("Cube", (0.3, 0.3, 0.3)), ("Cylinder", (0.15, 0.3)), ("Sphere", (0.15,))])
@@ -123,6 +125,7 @@ def test_the_parts_of_a_body_that_moves_are_one_floor_too(
     assert highest < 0.153
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("carrier", ["kinematic", "dynamic"])
 def test_a_step_on_a_body_that_moves_stops_a_box(carrier: str) -> None:
     file = File(METERS)
@@ -184,6 +187,7 @@ def test_what_falls_flat_rebounds_as_from_one_floor_and_does_not_turn(kind: str,
     assert abs(turn(world, "Body")[2, 2]) > 0.9999
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS[:5])
 def test_a_step_up_stops_a_box(kind: str) -> None:
     file = File(METERS)
@@ -220,6 +224,7 @@ def wall(file: File, kind: str) -> None:
                        geometry=file.mesh("Shape", *solid, approximation, material=f"{W}/Wood")))  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["boxes", "meshes", "one mesh"])
 def test_what_is_low_stops_at_the_foot_of_a_wall(kind: str) -> None:
     file = File(METERS)
@@ -290,6 +295,7 @@ def test_what_leaves_the_part_of_a_large_floor_that_the_solver_knows_stays_on_it
     assert place(world, "Body") == pytest.approx((60.0, 0.0, height), abs=0.6)
 
 
+@pytest.mark.slow
 def test_mujoco_slides_over_closed_meshes_side_by_side() -> None:
     pytest.importorskip("mujoco")
     file = File(METERS)

@@ -251,6 +251,7 @@ def test_a_child_that_fails_at_the_start_is_a_sentence(falls, fault: str) -> Non
         falls(fault=fault)
 
 
+@pytest.mark.slow
 def test_a_child_that_hangs_is_ended(falls, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child, "STEPPING", 0.5)
     world = falls(fault="hangs@step")
@@ -260,6 +261,7 @@ def test_a_child_that_hangs_is_ended(falls, monkeypatch: pytest.MonkeyPatch) -> 
     assert has_ended(pid)
 
 
+@pytest.mark.slow
 def test_a_child_that_fills_the_memory_is_ended(falls, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("USDPHYS_MEMORY", "0.3")
     world = falls(fault="eats@step")
@@ -290,6 +292,7 @@ def _noting(begun: list[int]):
     return begin
 
 
+@pytest.mark.slow
 def test_the_process_of_a_world_that_is_closed_waits_for_the_next_one(falls, monkeypatch: pytest.MonkeyPatch) -> None:
     first = falls()
     pid, before = process(first), run(first, 0.2).positions.copy()
@@ -305,6 +308,7 @@ def test_the_process_of_a_world_that_is_closed_waits_for_the_next_one(falls, mon
     assert has_ended(pid)
 
 
+@pytest.mark.slow
 def test_a_world_that_is_dropped_ends_its_child(monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in.stands_for(monkeypatch, ENGINES)
     monkeypatch.setenv("USDPHYS_ALONE", "1")
@@ -557,6 +561,7 @@ def controls(calls: list[list[Any]], body: int) -> list[str]:
     return [given[1] for name, *given in calls if name == "HP_Body_SetActivationControl" and given[0] == body]
 
 
+@pytest.mark.slow
 def test_havok_puts_bodies_to_sleep_as_at_60_steps_a_second_and_not_those_that_stay_awake(noted_havok) -> None:
     """With 4 substeps it stopped what turned at less than 1.3 rad/s, and at 60 steps a second below 0.33."""
     file = File(METERS)

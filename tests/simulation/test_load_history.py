@@ -14,6 +14,7 @@ W, G = "/World", 9.81
 ZERO = (0.0, 0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_the_break_of_a_joint_is_kept_with_its_time_and_load_and_a_plot_of_the_last_seconds() -> None:
     """10 kg on a hook that bears 50 N, and 10 kg on one that holds."""
     file = File()

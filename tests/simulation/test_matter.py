@@ -104,6 +104,7 @@ def ball_points(rows: int) -> np.ndarray:
     return np.stack((np.sin(tilt) * np.cos(around), np.sin(tilt) * np.sin(around), np.cos(tilt)), -1).reshape(-1, 3)
 
 
+@pytest.mark.slow
 def test_the_hull_of_a_heavy_mesh_is_that_of_a_light_one_of_its_shape(count_calls) -> None:
     """128,000 points on a ball, and on a box of which 24,000 points fill the faces."""
     points = ball_points(253)

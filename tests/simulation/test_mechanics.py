@@ -20,6 +20,7 @@ def upright(angle: float = 0.0) -> np.ndarray:
     return np.array((math.cos(angle / 2.0), 0.0, 0.0, math.sin(angle / 2.0)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("units", UNITS)
 def test_a_ball_that_rolls_on_a_turntable_runs_in_circles_at_two_sevenths_of_its_rate(units: Units) -> None:
     file, rate, radius, speed = File(units), 1.4, 0.1, 0.3
@@ -58,6 +59,7 @@ def test_a_wedge_goes_back_as_a_block_slides_down_it() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("units", [METERS, CENTIMETERS])
 def test_beads_that_are_pulled_in_turn_their_bar_faster(units: Units) -> None:
     file, spin, bar = File(units, gravity=(0, 0, 0)), 2.0, 0.1

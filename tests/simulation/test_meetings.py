@@ -112,6 +112,7 @@ def test_a_ball_comes_straight_out_of_a_groove_with_its_restitution(degrees: flo
     assert speeds(world, "Ball")[0] == pytest.approx((0, 0, 2.0 * bounce), abs=0.01)
 
 
+@pytest.mark.slow
 def test_a_heap_that_bounces_gains_no_energy() -> None:
     rng = Random(3)
     file = File()

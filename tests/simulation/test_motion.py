@@ -193,6 +193,7 @@ def test_friction_is_the_average() -> None:
     assert incline(0.1, 0.7, 30) == pytest.approx(expected, rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ball", "ground"), [(0.8, 0.8), (0.5, 0.5), (1.0, 0.2), (0.0, 0.0)])
 def test_restitution_heights(ball: float, ground: float) -> None:
     """Bounces to the square of the averaged restitution of the height it fell from."""
@@ -410,6 +411,7 @@ def test_resting_pile_falls_asleep() -> None:
     assert place(world, "Box2") == pytest.approx((0, 0, 2.5), abs=0.01)
 
 
+@pytest.mark.slow
 def test_slow_pendulum_does_not_fall_asleep() -> None:
     file = File()
     file.add(file.body("Bob", (0.05, 0, 0), mass=1.0, inertia=(0.01, 0.01, 0.01)))

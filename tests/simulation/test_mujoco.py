@@ -155,6 +155,7 @@ def test_a_bullet_stops_at_a_thin_wall() -> None:
     assert world.positions[0, 0] < 5.0
 
 
+@pytest.mark.slow
 @needs_mujoco
 @pytest.mark.parametrize(("friction", "slides"), [(0.4, True), (0.8, False)])
 def test_a_box_slides_where_the_slope_is_steeper_than_the_friction(friction: float, slides: bool) -> None:
@@ -185,6 +186,7 @@ def test_friction_of_a_slide_holds_what_hangs_on_it() -> None:
     assert world.positions[0, 2] == pytest.approx(1.0, abs=1e-4)
 
 
+@pytest.mark.slow
 @needs_mujoco
 def test_a_box_that_starts_to_slide_is_not_lifted_and_stops_where_its_friction_says() -> None:
     file = File(METERS)
@@ -200,6 +202,7 @@ def test_a_box_that_starts_to_slide_is_not_lifted_and_stops_where_its_friction_s
     assert heights == pytest.approx([0.15] * 100, abs=5e-4)
 
 
+@pytest.mark.slow
 @needs_mujoco
 @pytest.mark.parametrize("engine", [PREVIEW, "mujoco"])
 def test_the_foot_of_what_is_struck_above_holds_by_friction(engine: str) -> None:
@@ -337,6 +340,7 @@ def test_a_light_link_with_much_damping_is_stable_in_a_scene_that_is_meant_for_m
     assert np.abs(world.velocities()[1]).max() < 4.0
 
 
+@pytest.mark.slow
 @needs_mujoco
 def test_what_lies_on_a_led_body_rides_along() -> None:
     file = File(METERS)
@@ -367,6 +371,7 @@ def test_a_ball_bounces_to_the_square_of_its_restitution(bounce: float) -> None:
     assert max(heights) == pytest.approx(bounce**2, abs=0.015)
 
 
+@pytest.mark.slow
 @needs_mujoco
 def test_a_cone_with_two_angles_stops_at_each() -> None:
     for gravity, most in (((0, 9.81, 0), 20.0), ((9.81, 0, 0), 50.0)):
@@ -386,6 +391,7 @@ def test_a_cone_with_two_angles_stops_at_each() -> None:
         assert tilt == pytest.approx(most, abs=1.0)
 
 
+@pytest.mark.slow
 @needs_mujoco
 def test_a_light_chain_under_a_heavy_weight_gets_more_steps_and_gains_no_energy() -> None:
     file, before = File(METERS), ""
@@ -450,6 +456,7 @@ def test_a_hinge_of_a_tree_tells_what_it_bears() -> None:
     assert force == pytest.approx((0.0, 0.0, 19.62), abs=1e-3) and np.abs(torque).max() < 1e-3
 
 
+@pytest.mark.slow
 @needs_mujoco
 def test_a_held_body_is_pulled_to_the_hand_and_falls_when_it_is_released() -> None:
     file = File(METERS, gravity=(0, 0, -9.81))
@@ -464,6 +471,7 @@ def test_a_held_body_is_pulled_to_the_hand_and_falls_when_it_is_released() -> No
     assert world.positions[0, 2] == pytest.approx(0.5, abs=0.01)
 
 
+@pytest.mark.slow
 @needs_mujoco
 def test_live_edits_act_and_a_reset_undoes_them() -> None:
     file = File(METERS)
@@ -493,6 +501,7 @@ EDITS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @needs_mujoco
 @pytest.mark.parametrize("engine", [PREVIEW, "mujoco"])
 @pytest.mark.parametrize("edit", EDITS)
@@ -527,6 +536,7 @@ def test_a_reset_undoes_an_edit_of_what_a_joint_allows_and_the_same_edit_acts_ag
     assert places() == pytest.approx(as_edited, abs=1e-9)
 
 
+@pytest.mark.slow
 @needs_mujoco
 def test_a_static_collider_that_is_moved_carries_what_lies_on_it_no_more() -> None:
     file = File(METERS)
@@ -624,6 +634,7 @@ def test_the_damping_of_a_joint_acts_beside_a_drive_with_a_largest_force() -> No
     assert float(world.velocities()[1][0, 2]) == pytest.approx(4.0, rel=0.01)
 
 
+@pytest.mark.slow
 @needs_mujoco
 def test_each_shape_keeps_its_friction_where_trees_of_joints_are_beside_each_other() -> None:
     """MuJoCo numbers shapes along trees. Sleds on runners without friction, with loads of much, go on at 2 m/s."""
@@ -640,6 +651,7 @@ def test_each_shape_keeps_its_friction_where_trees_of_joints_are_beside_each_oth
     assert world.positions[:, 0] == pytest.approx([2.0] * 4, abs=0.02)
 
 
+@pytest.mark.slow
 @needs_mujoco
 @pytest.mark.parametrize(
     "name",
@@ -658,6 +670,7 @@ def test_small_riding_bouncing_and_spinning_bodies_keep_the_tolerances_of_the_pr
     assert case.value(moved(world_of(file, engine="mujoco"), case)) == pytest.approx(case.expected, abs=case.tolerance)
 
 
+@pytest.mark.slow
 @needs_mujoco
 @pytest.mark.parametrize("engine", ["preview", "mujoco"])
 def test_a_hand_at_the_last_link_of_a_servo_is_as_strong_as_all_that_the_servo_holds_is_heavy(engine: str) -> None:

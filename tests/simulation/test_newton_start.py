@@ -130,11 +130,13 @@ def run(folder, **environment):
         return found["poses"][:, 0, 0].tolist(), text
 
 
+@pytest.mark.slow
 def test_the_solver_of_newton_starts_at_the_angles_of_the_file_and_stays_there(tmp_path):
     """It went on from zero: bodies were in their poses at the first frame, and straight from the second one on."""
     assert run(tmp_path)[0] == [0.5] * 4
 
 
+@pytest.mark.slow
 def test_a_hinge_does_not_start_a_whole_turn_away_from_where_it_is(tmp_path: Path) -> None:
     """An arm at zero was at 360 degrees, the end of its range, and stuck there."""
     assert run(tmp_path, TURNED="1")[0] == pytest.approx([0.5] * 4)
@@ -156,16 +158,19 @@ def test_whole_turns_of_a_hinge(angle: float, low: float, high: float, expected:
     assert run_newton.unwound(angle, low, high) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_what_a_file_filters_stays_apart_in_newton_in_whatever_groups_it_is(tmp_path):
     """The end of a cable lay on the post that holds it, 4 mm deep: Newton has pairs, MuJoCo 32 groups."""
     assert "apart [(2, 0), (3, 1)]" in run(tmp_path)[1]
 
 
+@pytest.mark.slow
 def test_friction_of_joints_holds_in_newton_what_hangs_on_it(tmp_path: Path) -> None:
     """A slide that weighs 20 N, with a friction of 30 N, sank by 2 cm in 2 s."""
     assert f"holds by 0.9999 in {2.0 / 480.0}" in run(tmp_path)[1]
 
 
+@pytest.mark.slow
 def test_poses_are_no_numbers_once_mujoco_has_lost_a_body_and_begun_anew(tmp_path):
     """It resets itself silently: a ragdoll jumped back to where it fell from, and the run was a success."""
     poses, _ = run(tmp_path, LOST="1")

@@ -37,6 +37,7 @@ def door(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_a_clean_asset_has_status_0_and_a_certificate_as_json_and_junit(door: Path, capsys) -> None:
     proof, cases = door.with_name("out") / "proof.json", door.with_name("proof.xml")
     assert main(["prove", str(door), "--json", str(proof), "--junit", str(cases), *LONG]) == 0
@@ -55,6 +56,7 @@ def test_a_clean_asset_has_status_0_and_a_certificate_as_json_and_junit(door: Pa
     assert table["digest"][:12] in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_what_is_wrong_has_status_1_and_its_attribute_on_the_screen_and_in_junit(door: Path, capsys) -> None:
     text = door.read_text(encoding="utf-8").replace("physics:lowerLimit = 0.0", "physics:lowerLimit = 20.0")
     door.write_text(text, encoding="utf-8")
@@ -65,6 +67,7 @@ def test_what_is_wrong_has_status_1_and_its_attribute_on_the_screen_and_in_junit
     assert any("physics:lowerLimit" in (failure.text or "") for failure in failures)
 
 
+@pytest.mark.slow
 def test_an_asset_is_proven_against_its_source(door: Path, capsys) -> None:
     source = door.with_name("source.usda")
     source.write_text(door.read_text(encoding="utf-8"), encoding="utf-8")
@@ -76,6 +79,7 @@ def test_an_asset_is_proven_against_its_source(door: Path, capsys) -> None:
     assert "physics:upperLimit of /World/Hinge (not said; 108" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_what_differs_in_a_part_of_mjcf_that_is_not_read_is_named(tmp_path: Path, capsys) -> None:
     """The gain of a gripper's actuator, which pulls a tendon, was a hundredth, and the proof passed."""
     text = """<mujoco><worldbody><body name="finger"><joint name="slide" type="slide" axis="1 0 0" range="0 0.04"/>
@@ -94,6 +98,7 @@ def test_what_differs_in_a_part_of_mjcf_that_is_not_read_is_named(tmp_path: Path
     assert "gainprm" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_expectations_beside_an_asset_are_found_and_those_elsewhere_are_named(door: Path, capsys) -> None:
     demand = "[[expect]]\nname = 'light'\nbody = '/World/Leaf'\nmass = [1, 2]\n"
     door.with_name("door.expect.toml").write_text(demand, encoding="utf-8")
@@ -104,6 +109,7 @@ def test_expectations_beside_an_asset_are_found_and_those_elsewhere_are_named(do
     assert main(["prove", str(door), "--expect", str(other), *LONG]) == 0
 
 
+@pytest.mark.slow
 def test_the_digest_travels_in_the_custom_data_of_a_layer_over_the_asset(door: Path) -> None:
     from pxr import Usd
     from usdphys_ext.usdphys_addon.usd import restated
@@ -146,6 +152,7 @@ np.savez(target, names=np.array(names), poses=poses, is_z_up=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in is a script with a first line")
 def test_an_engine_in_another_python_runs_the_asset_and_the_joints_and_its_difference_is_told(
     door: Path, capsys
@@ -189,6 +196,7 @@ sys.exit(pipe.serve(Scene))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in is a script with a first line")
 def test_an_engine_that_answers_requests_runs_the_asset_and_its_difference_is_told(
     door: Path, monkeypatch: pytest.MonkeyPatch
@@ -214,6 +222,7 @@ def test_an_engine_that_answers_requests_runs_the_asset_and_its_difference_is_to
     assert absent.endswith(": PhysX, Newton.")
 
 
+@pytest.mark.slow
 def test_without_node_havok_is_skipped_and_how_to_get_it_is_said(
     door: Path, capsys, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +232,7 @@ def test_without_node_havok_is_skipped_and_how_to_get_it_is_said(
     assert "Havok: Havok needs Node.js; install it" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in is a script with a first line")
 def test_an_engine_that_takes_longer_than_the_budget_is_ended_and_said_so(
     door: Path, capsys, monkeypatch: pytest.MonkeyPatch
@@ -291,6 +301,7 @@ def Xform "World" (
     assert not Usd.Stage.Open(str(tmp_path / "bare.usda")).GetPrimAtPath(box).HasAPI("PhysicsRigidBodyAPI")
 
 
+@pytest.mark.slow
 def test_reports_of_a_folder_are_listed_the_worst_first(door: Path, capsys) -> None:
     bad = door.with_name("bad.usda")
     text = door.read_text(encoding="utf-8").replace("physics:lowerLimit = 0.0", "physics:lowerLimit = 20.0")
@@ -334,6 +345,7 @@ def test_reports_that_cannot_be_meant_are_refused(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_page_is_one_file_that_names_no_network_and_has_all_tables(door: Path) -> None:
     target = door.with_name("pages") / "door.html"
     assert main(["report", str(door), "-o", str(target), *LONG]) == 0
@@ -346,6 +358,7 @@ def test_the_page_is_one_file_that_names_no_network_and_has_all_tables(door: Pat
     assert "<svg" in text
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(blender.is_here(), reason="this Python has Blender")
 def test_a_folder_with_files_that_need_blender_is_reported_in_the_one_that_is_named(
     door: Path, monkeypatch: pytest.MonkeyPatch, capsys

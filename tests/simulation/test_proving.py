@@ -198,6 +198,7 @@ def test_a_joint_of_an_articulation_tells_physx_where_it_starts_and_how_fast() -
         assert (state.position, state.velocity) == (probe.start, speed)
 
 
+@pytest.mark.slow
 def test_what_an_engine_says_that_it_is_not_told_is_the_one_cause(monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine that has no word for what resists in joints, and says so, differs once, and not in each experiment."""
 
@@ -363,6 +364,7 @@ def test_what_smaller_time_steps_heal_is_said_to_be_so(monkeypatch: pytest.Monke
     assert check.fix == "Let it make smaller time steps."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("experiment, words", [
     ("force", " At its largest force, a drive in Havok turns what is not balanced about its axis as if that were "
               "heavier."),
@@ -403,6 +405,7 @@ def test_a_hinge_on_a_principal_axis_through_its_centre_of_mass_is_balanced() ->
     assert joints.habit_of(replace(probe, axis=0), "force", subject.gravity) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("soft", [True, False])
 def test_an_engine_that_yields_at_a_limit_is_told_how_far_and_where_that_is_said(
     soft: bool, monkeypatch: pytest.MonkeyPatch
@@ -583,6 +586,7 @@ def test_engines_that_push_a_joint_back_into_its_limits_part_because_of_that() -
         assert ("are pushed back, which each engine does" in check.message) == bool(starts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moves_elsewhere", [True, False])
 def test_what_the_preview_alone_does_is_no_fault_of_the_asset(
     monkeypatch: pytest.MonkeyPatch, moves_elsewhere: bool
@@ -643,6 +647,7 @@ def weak_arm(*, held: bool = True, target: float = 0.0) -> str:
     return file.text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("is_posed", "status"), [(True, "fail"), (False, "doubtful")])
 def test_how_much_a_drive_gives_way_in_a_pose_that_nobody_has_chosen_is_doubtful(is_posed: bool, status: str) -> None:
     proof = proof_of(weak_arm(), sections=frozenset({"asset"}), is_posed=is_posed)
@@ -664,6 +669,7 @@ def test_a_spring_that_presses_against_its_limit_is_told_of_the_limit_alone() ->
     assert {one.name: one.status for one in proof.certificate.having("fail", "doubtful")} == {"limits": "doubtful"}
 
 
+@pytest.mark.slow
 def test_what_fails_because_bodies_are_pushed_apart_at_a_start_that_nobody_has_chosen_names_that() -> None:
     """Two arms of a robot are inside each other where all joints are at zero, and stay out of their poses."""
     file = File(METERS)
@@ -772,6 +778,7 @@ def test_what_smaller_time_steps_of_an_engine_heal_in_the_whole_asset_is_said_to
     assert check.fix == ("Let it make smaller time steps." if rate > 1 else "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_all", [True, False])
 def test_what_an_engine_is_not_told_is_no_reason_where_smaller_time_steps_heal(is_all: bool) -> None:
     """An arm gave way in Havok, which is not told of a small armature: that was said to be the cause."""
@@ -822,6 +829,7 @@ def test_of_what_is_simulated_slowly_a_shorter_motion_is_compared_and_said_so(
     assert [message[: len(told)] for message in messages] == [told] * bool(told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("friction", "verdict"), [(0.1, "pass"), (0.9, "doubtful"), (2.5, "fail")])
 def test_a_drive_that_friction_stops_short_of_its_target_is_doubtful_and_wrong_where_it_hardly_moves(
     friction: float, verdict: str
@@ -835,6 +843,7 @@ def test_a_drive_that_friction_stops_short_of_its_target_is_doubtful_and_wrong_w
     assert [cause.attribute for cause in check.causes] == ["newton:friction"] * (verdict != "pass")
 
 
+@pytest.mark.slow
 def test_a_spring_that_presses_against_a_limit_is_no_drive_that_has_to_arrive() -> None:
     """The links of a gripper have springs that keep them on a limit, with friction that is stronger."""
     found = {}
@@ -863,6 +872,7 @@ def two_chains(held: str) -> Any:
     return model_of(stage_of(file.text()))
 
 
+@pytest.mark.slow
 def test_what_flies_apart_otherwise_in_each_run_does_not_move_as_what_hangs() -> None:
     """A joint to the wrong robot tore two of them apart, and they were said to move alike until that was chaos."""
     wish = Wish("a", two_chains("B2"), against=two_chains("A2"), against_words="in 'was'", seconds=0.2)
@@ -893,6 +903,7 @@ def test_what_cannot_be_simulated_is_compared_with_what_can(monkeypatch: pytest.
     assert causes == ["physics:kinematicEnabled"]
 
 
+@pytest.mark.slow
 def test_what_is_the_cause_for_several_joints_is_told_once() -> None:
     models = []
     for gravity in ((0.0, 0.0, -9.81), (0.0, 0.0, -0.981)):
@@ -1060,6 +1071,7 @@ def test_what_falls_for_ever_gains_no_energy_and_its_joints_are_not_apart() -> N
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_differs_from_the_source_without_effect_is_named_and_not_wrong() -> None:
     one, other = (stage_of(DEMOS["pendulum"](METERS)) for _ in range(2))
     model, clean = model_of(one), model_of(other)
@@ -1095,6 +1107,7 @@ def test_an_asset_that_is_said_in_other_units_differs_in_nothing() -> None:
     assert not prove(wish).certificate.having("fail")
 
 
+@pytest.mark.slow
 def test_gravity_in_centimetres_is_the_cause_of_what_swings_faster_and_is_doubtful_alone() -> None:
     one, other = (stage_of(DEMOS["pendulum"](METERS)) for _ in range(2))
     model, clean = model_of(one), model_of(other)
@@ -1161,6 +1174,7 @@ def test_swapped_opinions_are_those_of_the_other_model_and_the_first_one_stays_a
     assert result.prims[f"{W}/Hinge"].get(usd_physics.RevoluteJoint).upper_limit is not None
 
 
+@pytest.mark.slow
 def test_a_check_that_passes_says_from_when_on_motions_are_chaos_and_not_compared() -> None:
     """A pendulum of three links that begins upright, but for little, beside a pendulum of one link."""
     file, above = File(METERS), ""
@@ -1217,6 +1231,7 @@ def test_what_cannot_be_compared_in_time_is_skipped_and_the_motion_is_there_for_
     assert len(proof.motions["preview"].positions) > 100
 
 
+@pytest.mark.slow
 def test_the_digest_is_the_same_for_the_same_and_another_for_another_asset() -> None:
     first, again, other = (
         proof_of(DEMOS[name](units), sections=frozenset({"asset"})).certificate
@@ -1249,6 +1264,7 @@ def test_a_joint_that_starts_apart_names_the_place_of_its_frame(wrong: tuple[flo
     assert hint in check.causes[0].hint
 
 
+@pytest.mark.slow
 def test_a_material_is_the_cause_by_its_value_and_not_by_its_binding() -> None:
     stage = stage_of(DEMOS["ball"](METERS))
     stage.GetPrimAtPath(f"{W}/Rubber").GetAttribute("physics:restitution").Set(1.3)
@@ -1332,6 +1348,7 @@ def expected(tmp_path: Path, text: str, demo: str = "door") -> dict[str, certifi
     return {check.name: check for check in proof.certificate.checks}
 
 
+@pytest.mark.slow
 def test_a_door_opens_as_far_as_a_force_moves_it_and_its_friction_is_named_where_it_does_not(tmp_path: Path) -> None:
     found = expected(
         tmp_path,
@@ -1429,6 +1446,7 @@ def winch() -> str:
     return file.text()
 
 
+@pytest.mark.slow
 def test_a_hinge_whose_limits_are_beyond_half_a_turn_is_right(tmp_path: Path) -> None:
     file = tmp_path / "asset.expect.toml"
     file.write_text(

@@ -99,6 +99,7 @@ def test_a_body_of_nearly_no_size_gets_the_most_steps_there_are_and_no_infinite_
     assert found.small_steps == QUALITIES["normal"].small_steps and 0.0 < found.frequency < 1e6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quality", QUALITIES)
 def test_every_quality_simulates_a_stack_and_a_chain(quality: str) -> None:
     """Draft may be a tenth off where the others are not."""

@@ -58,6 +58,7 @@ def _usd() -> None:
     require_pxr()
 
 
+@pytest.mark.slow
 def test_no_module_imports_what_opens_connections() -> None:
     files = [
         *ROOT.glob("*.py"),
@@ -76,6 +77,7 @@ def test_no_module_imports_what_opens_connections() -> None:
             assert not names & NETWORK, f"{file.name}:{node.lineno}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["validate", "inspect", "simulate"])
 def test_no_connection_is_opened_for_a_file_that_names_addresses(command: str, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(NO_SOCKETS)

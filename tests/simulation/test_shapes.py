@@ -355,6 +355,7 @@ def steps_of(prim: Prim) -> tuple[list[float], shapes.SharedShape]:
             return found, done.value[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("approximation", "least"),
     [("none", 10), ("convexHull", 60), ("meshSimplification", 10), ("convexDecomposition", 10)],
@@ -371,6 +372,7 @@ def test_a_shape_of_many_triangles_is_made_in_steps_that_grow(
         assert fractions == sorted(fractions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("approximation", "what"), [("none", "tree"), ("convexDecomposition", "convex parts")])
 def test_what_the_solver_makes_in_one_call_is_said_just_before(
     approximation: str, what: str, monkeypatch: pytest.MonkeyPatch
@@ -420,6 +422,7 @@ def test_an_approximation_of_a_simulator_is_said_to_be_the_triangles() -> None:
     assert "ApproximationOther" in codes(world_of(file))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("approximation", ["convexHull", "convexDecomposition"])
 @pytest.mark.parametrize("sides", [5, 6, 8, 12, 32, 64])
 def test_a_drum_stands_still_on_all_of_its_foot(sides: int, approximation: str) -> None:

@@ -234,6 +234,7 @@ def test_variations_say_what_is_not_simulated_as_written_once(tmp_path, capfd) -
     assert capfd.readouterr().err.count("PlaneMoves") == 1
 
 
+@pytest.mark.slow
 def test_runs_with_varied_friction_slide_less_the_more_there_is(tmp_path, capfd) -> None:
     """A box that is thrown over a floor slides v^2 / (2 mu g)."""
     source = tmp_path / "slide.usda"

@@ -77,6 +77,7 @@ def test_a_heap_falls_asleep(size: float) -> None:
     assert run(made(fill), 5.0).awake_count == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frequency", [0.03, 0.1])
 def test_a_spring_without_damping_turns_back(frequency: float) -> None:
     """Where it turns it is as slow as what rests."""

@@ -66,6 +66,7 @@ def test_a_spring_is_damped_by_its_damping_alone(ratio: float, units: Units) -> 
     assert np.abs(found - wanted).max() < 0.02 * 0.3
 
 
+@pytest.mark.slow
 def test_a_spring_gains_nothing_while_another_body_takes_smaller_steps() -> None:
     """A turning platform that something stands on takes up to 48 steps of the solver in a time step."""
     file = spring("linear", 3.0, METERS)

@@ -234,6 +234,7 @@ def test_bodies_that_bounce_in_a_row_are_said(shape: str, gap: float) -> None:
     assert all("smaller" in issue.message for issue in world.notices) == (shape == "Sphere")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["preview", "mujoco"])
 def test_a_row_that_bounces_is_found_among_thousands_of_balls_in_little_memory(engine: str) -> None:
     if engine == "mujoco":

@@ -60,11 +60,13 @@ def test_a_format_that_keeps_all_passes() -> None:
     assert [check.status for check in tripped("door")] == ["pass"]
 
 
+@pytest.mark.slow
 def test_what_gets_lost_without_a_word_fails_with_its_attribute() -> None:
     (check,) = tripped("door", lost_limit)
     assert (check.status, check.causes[0].attribute) == ("fail", "physics:upperLimit")
 
 
+@pytest.mark.slow
 def test_what_a_format_says_that_it_does_not_keep_is_no_failure_and_has_its_words() -> None:
     unrelated = Issue("PaperNotSaid", "info", f"{W}/Leaf", "Leaf", "Paper has no colours.", "Use ink.")
     told = Issue(
@@ -77,6 +79,7 @@ def test_what_a_format_says_that_it_does_not_keep_is_no_failure_and_has_its_word
     assert check.status == "fail"
 
 
+@pytest.mark.slow
 def test_a_body_that_is_gone_is_missing_unless_it_stood_still() -> None:
     def without(name: str) -> Any:
         def change(model: Any) -> Any:
@@ -178,6 +181,7 @@ def test_without_blender_the_trips_that_need_it_are_said_to_be_left_out(tmp_path
         assert "need Blender" in str(found[".blend, glTF, URDF"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("demo", ["door", "crates", "drawer", "lift"])
 def test_a_clean_asset_moves_alike_after_a_round_trip_through_mjcf(demo: str, tmp_path: Path) -> None:
     file = tmp_path / f"{demo}.usda"
@@ -188,6 +192,7 @@ def test_a_clean_asset_moves_alike_after_a_round_trip_through_mjcf(demo: str, tm
     assert [check.line() for check in prove(wish).certificate.checks if check.status != "pass"] == []
 
 
+@pytest.mark.slow
 def test_velocities_of_bodies_which_mjcf_does_not_have_are_named_as_such(tmp_path: Path) -> None:
     file = tmp_path / "chain.usda"
     file.write_text(DEMOS["chain"](METERS), encoding="utf-8")
@@ -210,6 +215,7 @@ def test_what_a_format_says_of_a_name_with_a_dot_is_about_the_prim_without_it() 
     assert trips.is_about(model, issue, f"{W}/Hin_ge")
 
 
+@pytest.mark.slow
 def test_a_body_that_is_locked_to_the_world_may_be_a_part_of_it_after_the_trip() -> None:
     """As MJCF has the base of an arm; what the joint to it said is said otherwise then."""
 

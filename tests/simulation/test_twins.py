@@ -168,6 +168,7 @@ def test_a_kinematic_body_that_keeps_its_velocity_does_so_in_each_world() -> Non
     assert np.abs(twins.twins[0].poses()[1][0]) == pytest.approx(np.abs(twins.shown.rotations[0]), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_chaos_is_no_difference_of_engines() -> None:
     pytest.importorskip("mujoco")
     twins = beside(double_pendulum(), Kind(PREVIEW, 2), Kind("mujoco"))
@@ -178,6 +179,7 @@ def test_chaos_is_no_difference_of_engines() -> None:
     assert {verdict(twins, "Upper"), verdict(twins, "Lower")} == {Verdict.STEPS}
 
 
+@pytest.mark.slow
 def test_what_smaller_steps_do_not_change_is_a_difference_of_engines() -> None:
     pytest.importorskip("mujoco")
     twins = beside(boxes(0.2), Kind(PREVIEW, 2), Kind("mujoco"))

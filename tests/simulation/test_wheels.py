@@ -76,6 +76,7 @@ def skid_steer(units: Units, shape: str, half: tuple[float, float], mass: float,
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("articulated", [False, True])
 @pytest.mark.parametrize("shape", ["Sphere", "Cylinder"])
 @pytest.mark.parametrize(("half", "mass", "units"), [((0.5, 0.4), 200.0, METERS), ((0.1, 0.15), 1.0, CENTIMETERS)])
@@ -129,6 +130,7 @@ def rovers(count: int, damping: float, *, articulated: bool) -> File:
     return file
 
 
+@pytest.mark.slow
 def test_a_robot_rolls_on_however_many_are_beside_it() -> None:
     """In a world of all wheels, its way would depend on the number of theirs."""
     ways = []
@@ -167,6 +169,7 @@ def test_stiff_wheels_roll_and_do_not_rear_up(count: int, damping: float, articu
     roll_ahead(count, damping, quality, articulated=articulated)
 
 
+@pytest.mark.slow
 def test_two_robots_with_stiff_wheels_roll_ahead() -> None:
     """The second one, 3 m from the origin, leapt by 36 mm: there the contacts are rounded otherwise."""
     roll_ahead(2, 6e4, "normal", articulated=False)

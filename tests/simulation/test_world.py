@@ -606,6 +606,7 @@ def test_a_turned_body_has_the_mass_and_inertia_of_its_own_shape(degrees: float)
     assert world_of(file).kinetic_energy() == pytest.approx(9.75, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_nothing_that_starts_with_blender_imports_the_solver() -> None:
     """Of the simulation, the door for engines alone, which holds the list of them."""
     code = (

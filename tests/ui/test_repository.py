@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import window
 
+pytestmark = pytest.mark.slow
+
 STEP = Path(__file__).with_name("from_repository.py")
 
 

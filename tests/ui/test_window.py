@@ -6,6 +6,8 @@ import zipfile
 import pytest
 import window
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def mujoco(script, tmp_path, monkeypatch):

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import bpy
+import mathutils
 import numpy as np
+from mathutils.bvhtree import BVHTree
 from numpy.typing import NDArray
 
 from ..core.model import Mesh
@@ -137,3 +139,16 @@ def options_to_write_as_shown(obj: bpy.types.Object) -> dict[str, Any]:
     if shown[-1:] == ["SUBSURF"]:
         options["export_subdivision"] = "TESSELLATE"
     return options
+
+
+def is_inside(tree: BVHTree, point: Any) -> bool:
+    """True where a ray from a point (3,) meets the surface an odd number of times: inside of a closed one."""
+    # A way that is along no edge of what people build.
+    way: Any = mathutils.Vector((0.5773, 0.6113, 0.5411)).normalized()
+    start, hits = mathutils.Vector(point.tolist()), 0
+    while True:
+        place, _, _, distance = tree.ray_cast(start, way)
+        if place is None or distance is None:
+            return hits % 2 == 1
+        hits += 1
+        start = place + way * 1e-6 * (1.0 + place.length)

@@ -70,7 +70,8 @@ class Prim:
     world: prim space to world, (4, 4), metres. mesh: callable that loads the geometry of a Mesh or Points collider.
     materials: paths of the bound physics materials: first those of GeomSubsets, last that of the whole prim.
     physics_binding: material bound for the "physics" purpose only. local: pose in the parent's space (4, 4), metres,
-    of a prim that the writer creates; None for prims that exist already or are not Xformable. sheared_local: matrix
+    of a prim that the writer creates; None for prims that exist already or are not Xformable. is_sampled: the file has
+    its place, or that of what is above it, in time samples only. sheared_local: matrix
     (4, 4) of an existing prim relative to its parent, in scene units, if it is sheared; else None. label: name of the
     Blender object, for messages. extras: facts of a glTF file that no schema holds, by name; see `gltf.read`.
     `usd_type`, `taper`: see `usd_geom.TAPERED`.
@@ -90,6 +91,7 @@ class Prim:
     is_xformable: bool = True
     resets_xform_stack: bool = False
     is_animated: bool = False
+    is_sampled: bool = False
     label: str = ""
     extras: dict[str, Any] = field(default_factory=dict)
 

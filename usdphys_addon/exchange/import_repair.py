@@ -22,6 +22,8 @@ from ..core import paths
 if TYPE_CHECKING:
     from pxr import Usd
 
+    from ..usd.rest_time import RestCaches
+
 
 def repair(
     scene: Scene, stage: Usd.Stage, found: ImportedIDs, resets: Iterable[str], below: str = "", scale: float = 1.0
@@ -30,9 +32,9 @@ def repair(
 
     resets: paths of prims that reset the transform stack. scale: Blender units of a unit of the stage.
     """
-    from pxr import Usd, UsdGeom
+    from ..usd import rest_time
 
-    cache = UsdGeom.XformCache(Usd.TimeCode.Default())
+    places = rest_time.places(stage)
     objects = found.objects
     conversion = world_conversion(stage, scale)
     is_converted = conversion != mathutils.Matrix()
@@ -41,7 +43,7 @@ def repair(
         above = paths.parent_of(path)
         for missing in () if above in objects else reversed(_missing_above(path, found, below)):
             empty = objects[missing] = _empty(scene, missing)
-            _place(empty, missing, stage, cache, _parent(missing, found))
+            _place(empty, places, missing, _parent(missing, found))
             if empty.parent is None:
                 # Blender leaves out the root prim of its own files, and with it the conversion of units and up axis.
                 empty.matrix_basis = conversion @ empty.matrix_basis
@@ -52,7 +54,7 @@ def repair(
             # Its transform is that of its prim below the parent already; only the parent is new.
             obj.parent = expected
         elif expected is not None and (parent != expected or above in loose):
-            _place(obj, path, stage, cache, _parent(path, found))
+            _place(obj, places, path, _parent(path, found))
         if expected is None or above in loose:
             _settle(obj, path, stage, conversion, loose)
     _honour_resets(resets, found, conversion)
@@ -86,18 +88,19 @@ def _parent(path: str, found: ImportedIDs) -> Object | None:
     return found.objects.get(paths.parent_of(path))
 
 
-def _place(obj: Object, path: str, stage: Usd.Stage, cache: Any, parent: Object | None) -> None:
+def _place(obj: Object, places: RestCaches[Any], path: str, parent: Object | None) -> None:
     """Parent an object and give it the local transform of its prim."""
     obj.parent = parent
     obj.matrix_parent_inverse = mathutils.Matrix()
-    obj.matrix_basis = _local(path, stage, cache)
+    obj.matrix_basis = _local(places, path)
 
 
-def _local(path: str, stage: Usd.Stage, cache: Any) -> mathutils.Matrix:
+def _local(places: RestCaches[Any], path: str) -> mathutils.Matrix:
     """The local transform of a prim."""
     from ..usd import read as usd_read
 
-    local, _resets = usd_read.local_transform(cache, stage.GetPrimAtPath(path))
+    prim = places.stage.GetPrimAtPath(path)
+    local, _resets = usd_read.local_transform(places.of(prim), prim)
     return mathutils.Matrix(np.array(local).T.tolist())
 
 

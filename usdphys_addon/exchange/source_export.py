@@ -435,13 +435,13 @@ class Comparison:
 
     def _change_of_place(self, path: str) -> frames.Matrix:
         """(4, 4), metres: takes what the source has below a shown object to where the object has it now."""
-        from pxr import UsdGeom
+        from ..usd.rest_time import place_cache
 
         change: frames.Matrix = self.changes_of_place.get(path, np.eye(4))
         usd_prim = self.stage.GetPrimAtPath(path)
         if path in self.changes_of_place or not usd_prim:
             return change
-        before = self._turn @ np.array(UsdGeom.XformCache().GetLocalToWorldTransform(usd_prim)).T
+        before = self._turn @ np.array(place_cache(usd_prim).GetLocalToWorldTransform(usd_prim)).T
         now = self.placements[path].matrix.astype(float)
         is_moved = np.abs(now - before).max() > _NOISE * max(1.0, float(np.abs(before).max()))
         if is_moved and not frames.is_flat(frames.determinant(before)):
@@ -603,14 +603,15 @@ class Comparison:
 
     def local_before(self, path: str) -> frames.Matrix:
         """Local matrix (4, 4) of a prim of the source, in its numbers; the identity for one without a place."""
-        from pxr import Usd, UsdGeom
+        from pxr import UsdGeom
 
         from ..usd import read as usd_read
+        from ..usd.rest_time import place_cache
 
         prim = self.stage.GetPrimAtPath(path)
         if not prim.IsA(UsdGeom.Xformable):
             return np.eye(4)
-        local, _ = usd_read.local_transform(UsdGeom.XformCache(Usd.TimeCode.Default()), prim)
+        local, _ = usd_read.local_transform(place_cache(prim), prim)
         return np.array(local, float).T
 
     def _local(self, placement: Placement, path: str) -> frames.Matrix:
@@ -653,7 +654,7 @@ class Comparison:
 
         What is hidden, or no object, stays as it is below the nearest object that is shown.
         """
-        from pxr import UsdGeom
+        from ..usd.rest_time import place_cache
 
         below: frames.Matrix = np.eye(4)
         resets = False
@@ -664,7 +665,7 @@ class Comparison:
             usd_prim = self.stage.GetPrimAtPath(paths.followed(path, self._origins))
             if not usd_prim:
                 break
-            local, resets = UsdGeom.XformCache().GetLocalTransformation(usd_prim)
+            local, resets = place_cache(usd_prim).GetLocalTransformation(usd_prim)
             below, path = np.array(local).T @ below, paths.parent_of(path)
         return np.asarray(self._turn @ below)
 

@@ -149,10 +149,11 @@ class StageMatcher:
 
     def distance(self, path: str, place: frames.Matrix) -> float:
         """Squared distance of a prim from a place (4, 4), in the space of the root prim."""
-        from pxr import Usd, UsdGeom
+        from ..usd.rest_time import place_cache
 
-        cache = UsdGeom.XformCache(Usd.TimeCode.Default())
-        world = cache.GetLocalToWorldTransform(self.stage.GetPrimAtPath(path))
+        prim = self.stage.GetPrimAtPath(path)
+        cache = place_cache(prim)
+        world = cache.GetLocalToWorldTransform(prim)
         root = self.stage.GetDefaultPrim()
         if root:
             world = world * cache.GetLocalToWorldTransform(root).GetInverse()

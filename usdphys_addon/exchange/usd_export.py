@@ -341,6 +341,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     from ..usd import skeletons, unit_conversion
     from ..usd import verify as usd_verify
     from ..usd import write as usd_write
+    from ..usd.rest_time import transform_of
 
     stage = export_context.get_stage()
     depsgraph = export_context.get_depsgraph()
@@ -384,6 +385,9 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         matcher.renames.get(placement.path, placement.path) for placement in reading.placements
         if placement.obj.animation_data is not None
     ]  # fmt: skip
+    if stage.HasAuthoredTimeCodeRange():
+        # It also writes the places of instances that stand still as samples.
+        animated += [str(prim.GetPath()) for prim in stage.Traverse() if transform_of(prim)[0]]
     has_skeletons = bool(len(bpy.data.armatures) or len(bpy.data.shape_keys))
     if len(bpy.data.shape_keys):
         blend_shapes.write_weights(

@@ -17,6 +17,7 @@ from mathutils.bvhtree import BVHTree
 
 from ..bridge import property_values
 from ..bridge.joint_frames import is_joint
+from ..bridge.mesh import is_inside
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.words import phrase
@@ -156,7 +157,7 @@ def _points(mesh: BMesh, metric: Matrix, number: int, seed: int) -> Matrix:
     for _ in range(number):
         inside = []
         for point in random.uniform(low, high, (_TRIES, 3)):
-            if _is_inside(tree, point):
+            if is_inside(tree, point):
                 inside.append(point)
                 if len(inside) == _CANDIDATES:
                     break
@@ -165,19 +166,6 @@ def _points(mesh: BMesh, metric: Matrix, number: int, seed: int) -> Matrix:
         apart = [min((float(np.linalg.norm(metric @ (one - other))) for other in found), default=0.0) for one in inside]
         found.append(inside[int(np.argmax(apart))])
     return np.array(found).reshape(-1, 3)
-
-
-def _is_inside(tree: BVHTree, point: Matrix) -> bool:
-    """True where a ray from the point meets the surface an odd number of times."""
-    # A way that is along no edge of what people build.
-    way: Any = mathutils.Vector((0.5773, 0.6113, 0.5411)).normalized()
-    start, hits = mathutils.Vector(point.tolist()), 0
-    while True:
-        place, _, _, distance = tree.ray_cast(start, way)
-        if place is None or distance is None:
-            return hits % 2 == 1
-        hits += 1
-        start = place + way * 1e-6 * (1.0 + place.length)
 
 
 def _cells(source: BMesh, metric: Matrix, points: Matrix) -> Iterator[BMesh]:

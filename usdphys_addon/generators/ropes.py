@@ -12,6 +12,7 @@ import bpy
 import mathutils
 import numpy as np
 from bpy.types import Collection, Context, Object
+from mathutils.bvhtree import BVHTree
 
 from ..authoring.joint_maker import JointMaker, JointOptions, make_body
 from ..authoring.selected import has_colliders
@@ -171,11 +172,31 @@ def _along_curve(context: Context, options: RopeOptions, curve: Object, holders:
         place: Array = np.array(obj.matrix_world.translation)
         ends[bool(np.linalg.norm(place - line[0]) <= np.linalg.norm(place - line[-1]))].append(obj)
     start, end = (ends[side][0] if ends[side] else None for side in (True, False))
-    return _Path(
-        line, start, end, start is not None or options.ends in ("START", "BOTH"),
-        end is not None or options.ends == "BOTH",
-        frozenset(("slack",) if start is None or end is None else ("slack", "ends")),
-    )  # fmt: skip
+    idle = frozenset(("slack",) if start is None or end is None else ("slack", "ends"))
+    is_start_fixed = start is not None or options.ends in ("START", "BOTH")
+    is_end_fixed = end is not None or options.ends == "BOTH"
+    # What an end is inside of holds it: joined to the world, it would be pushed out of there.
+    if start is None and is_start_fixed:
+        start = _around(context, line[0])
+    if end is None and is_end_fixed:
+        end = _around(context, line[-1])
+    return _Path(line, start, end, is_start_fixed, is_end_fixed, idle)
+
+
+def _around(context: Context, place: Array) -> Object | None:
+    """The smallest visible mesh with a collider that a place in the world is inside of."""
+    depsgraph, found = context.evaluated_depsgraph_get(), []
+    for obj in context.visible_objects:
+        if obj.type != "MESH" or not has_colliders(obj):
+            continue
+        evaluated = obj.evaluated_get(depsgraph)
+        local = evaluated.matrix_world.inverted_safe() @ mathutils.Vector(place.tolist())
+        box = np.array([tuple(corner) for corner in evaluated.bound_box])
+        if (np.array(local) < box.min(axis=0)).any() or (np.array(local) > box.max(axis=0)).any():
+            continue
+        if meshes.is_inside(BVHTree.FromObject(obj, depsgraph), np.array(local)):
+            found.append((float(np.prod(evaluated.dimensions)), obj.name, obj))
+    return min(found)[2] if found else None
 
 
 def _between(context: Context, options: RopeOptions, start: Object, end: Object) -> _Path:

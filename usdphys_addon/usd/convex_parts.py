@@ -18,6 +18,7 @@ from ..core.misfit import Misfit
 from . import composition
 from .opinions import PHYSICS_BINDING
 from .read import mesh_of, stage_units
+from .rest_time import place_cache
 from .write import apply_schemas
 
 #: As colliders of their own, or as settings of simulators that make them.
@@ -116,7 +117,7 @@ def _decomposed(
     mesh = mesh_of(UsdGeom.Mesh(prim))
     if mesh is None:
         raise InputError("its faces cannot be read")
-    world = np.array(UsdGeom.Xformable(prim).ComputeLocalToWorldTransform(Usd.TimeCode.Default()))
+    world = np.array(place_cache(prim).GetLocalToWorldTransform(prim))
     linear = world[:3, :3].T * UsdGeom.GetStageMetersPerUnit(prim.GetStage())
     if not np.isfinite(linear).all() or abs(np.linalg.det(linear)) < 1e-30:
         raise InputError("it is scaled to nothing")

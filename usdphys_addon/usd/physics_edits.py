@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from pxr import Sdf, Usd, UsdGeom
+from pxr import Sdf, Usd
 
 from ..core import frames, gprims, paths, schema, vendor_schemas
 from ..core.animation import Samples
@@ -20,6 +20,7 @@ from . import read as usd_read
 from . import write as usd_write
 from .carry_fields import alike
 from .opinions import BINDING, BINDING_API, PHYSICS_BINDING
+from .rest_time import place_cache
 from .targets import LISTS
 
 #: Fields without further information: a spec with no other field is removed with its value.
@@ -190,7 +191,8 @@ class Editor:
             if str(parent) in self.made:
                 return np.asarray(np.linalg.solve(self.in_file(self.made[str(parent)].world), world))
             if usd_prim := self.stage.GetPrimAtPath(parent):
-                above = np.array(usd_read.despite_broken_ops(UsdGeom.XformCache().GetLocalToWorldTransform, usd_prim)).T
+                find = place_cache(usd_prim).GetLocalToWorldTransform
+                above = np.array(usd_read.despite_broken_ops(find, usd_prim)).T
                 above[:3, 3] *= self.units.meters_per_unit
                 return np.asarray(np.linalg.solve(above, world))
             parent = parent.GetParentPath()

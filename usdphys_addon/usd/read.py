@@ -31,6 +31,7 @@ from ..core.vendors import held_class, is_held, is_vendor
 from ..system.console import warn
 from . import deformables as soft
 from . import opinions as usd_opinions
+from . import rest_time
 from .files import composed_size, layers, packages
 from .instancers import Instancers
 from .opinions import PHYSICS_BINDING, Opinions, PrimKind
@@ -240,7 +241,7 @@ def local_transform(cache: UsdGeom.XformCache, usd_prim: Usd.Prim) -> tuple[Gf.M
             continue
         try:
             operation = UsdGeom.XformOp(attribute, isInverseOp=name.startswith("!invert!"))
-            matrix = operation.GetOpTransform(Usd.TimeCode.Default()) * matrix
+            matrix = operation.GetOpTransform(cache.GetTime()) * matrix
         except Tf.ErrorException:
             continue
     return matrix, resets
@@ -307,7 +308,7 @@ def read_stage(
 def _seen(stage: Usd.Stage, stage_units: StageUnits, bodies: Collection[str]) -> dict[str, frames.Matrix]:
     """`SeenBounds.found` of the shapes that are neither invisible nor guides."""
     purposes = [UsdGeom.Tokens.default_, UsdGeom.Tokens.render, UsdGeom.Tokens.proxy]
-    cache = UsdGeom.BBoxCache(Usd.TimeCode.Default(), purposes)
+    caches = rest_time.RestCaches(stage, lambda time: UsdGeom.BBoxCache(time, purposes))
     turn = np.asarray(stage_units.to_z_up, float).T * stage_units.meters_per_unit
     bounds = SeenBounds(bodies)
     traversed = Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies())
@@ -318,7 +319,7 @@ def _seen(stage: Usd.Stage, stage_units: StageUnits, bodies: Collection[str]) ->
     for path, prim in shapes.items():
         if path in untold:
             continue
-        box = despite_broken_ops(cache.ComputeWorldBound, prim).ComputeAlignedRange()
+        box = despite_broken_ops(caches.of(prim).ComputeWorldBound, prim).ComputeAlignedRange()
         if not box.IsEmpty():
             bounds.add(path, np.array([box.GetMin(), box.GetMax()]) @ turn)
     return bounds.found
@@ -363,7 +364,7 @@ class _Places:
 
     def __init__(self, stage: Usd.Stage, stage_units: StageUnits) -> None:
         self.stage, self.units = stage, stage_units
-        self.cache = UsdGeom.XformCache(Usd.TimeCode.Default())
+        self.caches = rest_time.places(stage)
         self.rotation = stage_units.to_z_up
 
     def locate(self, path: str) -> frames.Matrix | None:
@@ -371,7 +372,7 @@ class _Places:
         usd_prim = self.stage.GetPrimAtPath(path)
         if not usd_prim:
             return None
-        matrix = np.array(despite_broken_ops(self.cache.GetLocalToWorldTransform, usd_prim)).T
+        matrix = np.array(despite_broken_ops(self.caches.of(usd_prim).GetLocalToWorldTransform, usd_prim)).T
         if self.units.up_axis == "Z" and self.units.meters_per_unit == 1.0:
             return matrix
         matrix[:3, :3] = self.rotation @ matrix[:3, :3]
@@ -518,6 +519,7 @@ class _Reader:
         if kind.is_xformable and "xformOpOrder" in kind.operations:
             prim.resets_xform_stack = opinions.resets_xform_stack()
             prim.is_animated = opinions.is_animated()
+        prim.is_sampled = kind.is_xformable and self.places.caches.is_sampled(opinions.usd_prim)
         return prim
 
     def add_joint_targets(self, stage: Usd.Stage) -> None:

@@ -15,6 +15,7 @@ from ..core.model import PhysicsModel
 from ..core.schemas import usd_geom
 from ..urdf.build import Part
 from ..urdf.mesh_data import MeshData, MeshMaterial
+from .rest_time import place_cache
 
 _SEEN = frozenset({UsdGeom.Tokens.default_, UsdGeom.Tokens.render})
 
@@ -51,7 +52,7 @@ def mesh_at(stage: Usd.Stage, path: str, scale: tuple[float, ...], *, colored: b
         return None
     if colored and own is not None and not made.materials:
         made.materials, made.faces = [own], np.zeros(len(made.counts), np.int64)
-    world = np.array(UsdGeom.XformCache().GetLocalToWorldTransform(mesh.GetPrim())).T
+    world = np.array(place_cache(mesh.GetPrim()).GetLocalToWorldTransform(mesh.GetPrim())).T
     # Without the noise of turned axes: uses of one mesh are to be one file.
     units = [float(f"{abs(one / other):.5g}") for one, other in zip(frames.scale_of(world), scale, strict=True)]
     made.points = made.points * units * UsdGeom.GetStageMetersPerUnit(stage)

@@ -17,6 +17,7 @@ from ..core.building.tet_lattice import SUFFIX, TetLattice
 from ..core.errors import InputError
 from . import composition
 from .read import mesh_of, stage_units
+from .rest_time import place_cache
 
 
 class Filled(NamedTuple):
@@ -88,7 +89,7 @@ def _fill(prim: Usd.Prim, across: int, cell: float | None, meters: float) -> Fil
     if cell is None:
         size = tet_lattice.cell_of(points, triangles, across)
     else:
-        world = UsdGeom.Xformable(prim).ComputeLocalToWorldTransform(Usd.TimeCode.Default())
+        world = place_cache(prim).GetLocalToWorldTransform(prim)
         stretch = abs(np.linalg.det(np.array(world)[:3, :3])) ** (1 / 3)
         size = cell / meters / (stretch or 1.0)
     lattice = tet_lattice.fill(points, triangles, size)

@@ -20,6 +20,7 @@ from ..core.schemas import usd_physics
 from ..core.units import StageUnits
 from ..system.files import replacing
 from .read import despite_broken_ops, stage_units
+from .rest_time import start_of
 from .verify import outline, verify
 from .write import clear_local
 
@@ -36,8 +37,7 @@ class Clock:
         name = stage.GetRootLayer().GetDisplayName()
         self.rate = units.checked_frame_rate(stage.GetTimeCodesPerSecond(), name, "time codes per second")
         self.fps = fps or self.rate
-        start = stage.GetStartTimeCode() if stage.HasAuthoredTimeCodeRange() else 0.0
-        self.start = units.checked_time(start, name, "startTimeCode")
+        self.start = units.checked_time(start_of(stage), name, "startTimeCode")
 
     def at(self, frame: int) -> Usd.TimeCode:
         """Time code of the stage at a frame."""

@@ -25,6 +25,7 @@ from ..core.validate import Issue, refuse_errors
 from ..system.files import torn
 from . import opinions as usd_opinions
 from . import read as usd_read
+from . import rest_time
 from .files import layers
 
 #: OpenUSD 25.08 has moved it.
@@ -119,7 +120,7 @@ def facts_of_file(
     units = usd_read.stage_units(stage)
     usd_prims = [stage.GetPrimAtPath(path) for path in wanted]
     held = [_schemas_of(prim) if prim else None for prim in usd_prims]
-    cache = UsdGeom.XformCache(Usd.TimeCode.Default())
+    caches = rest_time.places(stage)
     worlds = np.full((len(wanted), 4, 4), np.nan)
     boxes = np.full((len(wanted), 2, 3), np.nan)
     representatives: dict[object, str] = {}
@@ -127,7 +128,7 @@ def facts_of_file(
     for index, (prim, schemas) in enumerate(zip(usd_prims, held, strict=True)):
         if schemas is None:
             continue
-        worlds[index] = usd_read.despite_broken_ops(cache.GetLocalToWorldTransform, prim)
+        worlds[index] = usd_read.despite_broken_ops(caches.of(prim).GetLocalToWorldTransform, prim)
         # Each joint has its own values; for others the writer goes by their prototype.
         is_own = not schemas.isdisjoint(BY_TYPE_NAME)
         representatives.setdefault(wanted[index] if is_own else (alike[index], schemas), wanted[index])

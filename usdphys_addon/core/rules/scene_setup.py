@@ -20,7 +20,7 @@ from ..model import Mesh, Prim, SpherePoints
 from ..overlap import Solid
 from ..schema import ANGULAR_DOFS
 from ..schemas import usd_geom, usd_physics
-from ..words import joint_value_text, length_text
+from ..words import counted, joint_value_text, length_text
 from .base import OF_GLTF, Above, Facts, Finding, name, rule
 
 _NO_TRIANGLES = np.zeros((0, 3), np.int64)
@@ -704,6 +704,18 @@ def two_roots(facts: Facts) -> Iterator[Finding]:
                 message = f"{root.display} and {other.display} are articulation roots of the same bodies."
                 yield Finding(root, message, {"other": name(other)})
                 break
+
+
+@rule("PlaceInSamples")
+def place_in_samples(facts: Facts) -> Iterator[Finding]:
+    """One finding for all: such files have every place so."""
+    found = [prim for prim in facts.model.prims.values() if prim.is_sampled]
+    if found:
+        others = f" and {counted(len(found) - 1, 'other prim')}" if len(found) > 1 else ""
+        yield Finding(
+            found[0], f"The file has the place of {found[0].display}{others} in time samples only: a simulator that "
+            "reads the default time, such as Newton, puts it at the origin.",
+        )  # fmt: skip
 
 
 # --------------------------------------------------------------------------- values without effect
