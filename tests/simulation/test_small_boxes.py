@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from .author import CENTIMETERS, File
+from .author import CENTIMETERS, File, about, prism
 from .helpers import codes, place, run, world_of
 
 
@@ -41,3 +41,22 @@ def test_in_mujoco_they_stand_and_nothing_is_said() -> None:
     world = run(world_of(bricks(0.03, 0.3), engine="mujoco"), 0.5)
     assert "SmallBoxes" not in codes(world)
     assert abs(place(world, "Brick2")[2] - 0.375 * 0.03) < 0.02 * 0.03
+
+
+@pytest.mark.parametrize("is_hull", [False, True])
+@pytest.mark.parametrize(("width", "degrees", "expected"), [
+    (0.01, 30, ["SmallBoxes"]), (0.02, 40, ["SmallBoxes"]), (0.005, 20, ["SmallBoxes"]), (0.05, 40, []), (0.03, 20, []),
+    (0.01, 0, []),
+])  # fmt: skip
+def test_a_small_box_that_falls_through_one_that_it_is_turned_against_is_named(
+    width: float, degrees: float, is_hull: bool, expected: list[str]
+) -> None:
+    file = File(CENTIMETERS)
+    file.add(file.body("Post", (0, 0, width / 2), size=(width,) * 3, dynamic=False))
+    points, faces = prism(4, width / 2**0.5, width)
+    corners = file.mesh("Hull", points, faces, "convexHull") if is_hull else None
+    turn = about("Z", degrees + 45 * is_hull)
+    file.add(file.body("Box", (0, 0, 1.5 * width), turn, size=(width,) * 3, mass=1000 * width**3, geometry=corners))
+    world = run(world_of(file), 0.2)
+    assert codes(world) == expected
+    assert (place(world, "Box")[2] > 1.45 * width) == (not expected)

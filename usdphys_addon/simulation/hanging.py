@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from .joint_facts import JointFacts
@@ -80,6 +80,41 @@ def hanging(ends: Iterable[tuple[str, str]], masses: Mapping[str, float]) -> lis
         spread = heaviest / masses[lightest] if masses[lightest] > 0.0 else math.inf
         groups.append(Hanging(tuple(order), worst, ratio, number > len(order) - (not held), spread, lightest))
     return groups
+
+
+def in_loops(ends: Sequence[tuple[str, str]], masses: Mapping[str, float]) -> list[bool]:
+    """Which joints are part of a loop. ends: the two bodies of each joint; those without a mass are one that is fixed.
+
+    A joint that hangs two loops on each other is part of neither.
+    """
+    nodes = [[path if path in masses else "" for path in pair] for pair in ends]
+    at: dict[str, list[int]] = defaultdict(list)
+    for number, pair in enumerate(nodes):
+        for node in pair:
+            at[node].append(number)
+    #: The joint by which each body is first reached, the body on its other side, and how many joints that takes.
+    up: dict[str, tuple[int, str, int]] = {}
+    for start in at:
+        if start in up:
+            continue
+        up[start] = -1, start, 0
+        queue = [start]
+        for node in queue:
+            for number in at[node]:
+                other = nodes[number][nodes[number][0] == node]
+                if other not in up:
+                    up[other] = number, node, up[node][2] + 1
+                    queue.append(other)
+    tree = {number for number, _, _ in up.values()}
+    result = [number not in tree for number in range(len(nodes))]
+    for number in [number for number, is_closing in enumerate(result) if is_closing]:
+        low, high = nodes[number]
+        while low != high:
+            if up[low][2] < up[high][2]:
+                low, high = high, low
+            result[up[low][0]] = True
+            low = up[low][1]
+    return result
 
 
 def hand_mass(path: str, joints: Iterable[JointFacts], masses: Mapping[str, float]) -> float:

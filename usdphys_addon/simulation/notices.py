@@ -32,6 +32,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "info", "The approximation of a collider is a word of a simulator: the preview simulates the triangles.",
         "Run the exported file in that simulator, or choose another shape in Collides As.",
     ),
+    "ArmatureLess": NoticeKind(
+        "warning", "A joint in a loop has far more armature than its bodies have inertia: it gets less.",
+        "Make the armature smaller, or simulate with MuJoCo as the engine.",
+    ),
     "ArticulationLoop": NoticeKind(
         "info", "A joint closes a loop of an articulation: it is simulated apart from it.",
         "Switch Not Articulated on for the joint of your choice to decide where the loop is cut.",
@@ -154,7 +158,9 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "Apply the scale, or use a mesh collider.",
     ),
     "SmallBoxes": NoticeKind(
-        "warning", "Boxes with faces smaller than 3.5 cm2 lie on each other beside their middles, and tilt.",
+        "warning",
+        "Boxes or hulls with faces smaller than 5 cm2 lie on each other beside their middles or turned, and tilt or "
+        "fall through.",
         "Simulate with MuJoCo as the engine, or a model that is larger.",
     ),
     "StaticFriction": NoticeKind(

@@ -128,6 +128,8 @@ class State:
     ahead: float = 0.0
     #: Further motors by degree of freedom and name, see `joint_effects`.
     effects: dict[tuple[int, str], ImpulseJointHandle] = field(default_factory=dict)
+    #: Part of each armature that the solver is given: it loses a loop of joints with the whole of a large one.
+    armature: float = 1.0
     #: Of a copy: the cone, breaking force and torque, which the facts hold.
     allowed: tuple[tuple[float, float] | None, float, float] = (None, math.inf, math.inf)
 

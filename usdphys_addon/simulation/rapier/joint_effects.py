@@ -9,7 +9,7 @@ its own.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from rapier3d import GenericJoint, JointAxesMask, PhysicsWorld
 from ...core.frames import Matrix
 from ..joint_facts import NO_LIMIT, Drive, Freedom
 from ..joint_poses import position_of, relative_pose
-from .constraints import FREE, RESISTANCE, Constraint, about_x, isometry, set_drive
+from ..weights import Weight
+from .constraints import FREE, RESISTANCE, Constraint, about_x, isometry, set_drive, yielding
 
 #: Damping, 1/s, of a motor that brings a joint to a speed within a step.
 _AT_ONCE = 1e6
@@ -60,6 +61,14 @@ def insert_effects(constraint: Constraint, physics: PhysicsWorld) -> None:
             made[axis, name] = physics.impulse_joints.insert(*constraint.handles, joint)
 
 
+def armature_ratio(constraint: Constraint, weights: Mapping[str, Weight]) -> float:
+    """The largest armature of a joint in maximal coordinates, relative to the inertia that it would have without."""
+    if constraint.state.reduced:
+        return 0.0
+    yields = [*yielding(constraint.facts, weights), 0.0]
+    return max((freedom.settings.armature * yields[axis] for axis, freedom in freedoms_of(constraint)), default=0.0)
+
+
 def needs_equal_steps(constraint: Constraint) -> bool:
     """True for a joint in maximal coordinates with an armature."""
     return not constraint.state.reduced and any(
@@ -96,7 +105,8 @@ def aim(constraint: Constraint, physics: PhysicsWorld, seconds: float) -> None:
                 motor.put(handle, None if wanted is None else Drive(0.0, _AT_ONCE, 0.0, wanted, acceleration=True))
             elif name == "armature":
                 # The force is -armature * (change of speed) / seconds, implicitly.
-                motor.put(handle, Drive(0.0, settings.armature / seconds, 0.0, look.speed(axis)))
+                armature = constraint.state.armature * settings.armature
+                motor.put(handle, Drive(0.0, armature / seconds, 0.0, look.speed(axis)))
             else:
                 motor.turn(handle)
 
@@ -129,7 +139,7 @@ def stored_energy(constraint: Constraint, physics: PhysicsWorld) -> float:
             over = max(place - freedom.high, freedom.low - place, 0.0)
             energy += 0.5 * settings.stiffness * over**2
         if settings.armature > 0.0:
-            energy += 0.5 * settings.armature * look.speed(axis) ** 2
+            energy += 0.5 * constraint.state.armature * settings.armature * look.speed(axis) ** 2
     return energy
 
 

@@ -120,12 +120,19 @@ def joint_steps(quality: Quality, group: Hanging, *, breaks: bool = False) -> in
     return int(min(max(wanted, least * 4 // quality.busy_steps, tuning.SMALL_STEPS), quality.joint_steps))
 
 
-def joint_sweeps(group: Hanging, small_steps: int, springs: int = 0, apart: int = 0, drives: int = 0) -> int:
+def joint_sweeps(
+    group: Hanging, small_steps: int, springs: int = 0, apart: int = 0, drives: int = 0, armature: float = 0.0
+) -> int:
     """Additional sweeps over all constraints in each small step for a group of jointed bodies.
 
     springs: drives with a stiffness in the group; apart: of these, in maximal coordinates. Each sweep leaves a velocity
-    in an arm that such drives hold. drives: joints in maximal coordinates with a drive of any kind.
+    in an arm that such drives hold. drives: joints in maximal coordinates with a drive of any kind. armature: the
+    largest one of a joint in a loop, relative to the inertia without it.
     """
+    if armature and group.is_loop:
+        most = max(tuning.MOST_LINKAGE_SWEEPS / len(group.bodies), tuning.LINKAGE_SWEEPS)
+        wanted = min(max(tuning.ARMATURE_SWEEPS * armature, tuning.LINKAGE_SWEEPS), most)
+        return max(int(wanted), joint_sweeps(group, small_steps, springs, apart, drives))
     if drives and group.is_loop:
         wanted = tuning.LINKAGE_SWEEPS * max(group.spread / tuning.LINKAGE_SPREAD, 1.0)
         wanted = max(min(wanted, tuning.MOST_LINKAGE_SWEEPS / len(group.bodies)), tuning.LINKAGE_SWEEPS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,7 +28,7 @@ from ...core.schema import Vector
 from ...core.ties import Ties
 from .. import ball_rows
 from ..engine import Engine, JointPose, Setup, Step
-from ..hanging import hand_mass, hanging
+from ..hanging import hand_mass, hanging, in_loops
 from ..impulse_sums import ImpulseSums
 from ..joint_facts import NO_LIMIT, Drive, JointFacts
 from ..vendor_settings import Surface, surface_of
@@ -289,9 +289,9 @@ class SolverSpace(Engine):
         self._hook.pivots = self._pivots()
         self._hook.attach(self.physics)
         self._part_rows()
-        small = sum(item.size**2 < missed.LEAST_CROSS and item.weight is not None for item in own)
+        small = sum(item.size**2 < 4.0 * missed.LEAST_CROSS and item.weight is not None for item in own)
         #: Of no crowd: to look at all contacts takes long.
-        self._has_small_boxes = bool(small) and 1 < len(self.weights) <= tuning.CROWD
+        self._has_small_boxes = bool(small) and len(self.weights) <= tuning.CROWD
         moves = bool(self._earlier) or self._stock.is_moving
         if self._earlier:
             self._go_on()
@@ -507,11 +507,13 @@ class SolverSpace(Engine):
             Counter(item.facts.body1 or item.facts.body0 for item in items)
             for items in (driven, [item for item in driven if not item.state.reduced], moved)
         )
+        armatures = self._bear_armatures(masses)
         for group, steps in zip(groups, wanted, strict=True):
             # Articulations come to rest later with it: of 6 falls of a ragdoll 3 did within 5 s, and all without it.
             seen = 0.0 if is_brittle or not reduced.isdisjoint(group.bodies) else tuning.SEEN
             held = [sum(kind[path] for path in group.bodies) for kind in (springs, apart, drives)]
-            sweeps = joint_sweeps(group, max(steps, small_steps), *held)
+            armature = max(armatures[path] for path in group.bodies)
+            sweeps = joint_sweeps(group, max(steps, small_steps), held[0], held[1], held[2], armature)
             if slows_drives(group, sweeps, held[2]):
                 prim = self.bodies[group.lightest].prim
                 self.notices.add(
@@ -535,6 +537,30 @@ class SolverSpace(Engine):
                     f"{prim.display} has {masses[group.body]:.3g} kg, and joints hang {group.ratio:.2g} times that "
                     "mass on it: it gives way.",
                 )  # fmt: skip
+
+    def _bear_armatures(self, masses: Mapping[str, float]) -> Mapping[str, float]:
+        """Lessen armatures in loops to what the solver bears. Returns the largest ratio that is left, by body."""
+        left: defaultdict[str, float] = defaultdict(float)
+        with_armature = [item for item in self.constraints if joint_effects.needs_equal_steps(item)]
+        if not with_armature:
+            return left
+        inside = in_loops([(item.facts.body0, item.facts.body1) for item in self.constraints], masses)
+        looped = {item.facts.path for item, is_inside in zip(self.constraints, inside, strict=True) if is_inside}
+        for item in with_armature:
+            if item.facts.path not in looped:
+                continue
+            ratio = joint_effects.armature_ratio(item, self.weights)
+            item.state.armature = min(tuning.BEARABLE_ARMATURE / ratio, 1.0) if ratio > 0.0 else 1.0
+            if item.state.armature < 1.0:
+                prim = item.facts.prim
+                self.notices.add(
+                    "ArmatureLess", prim,
+                    f"{prim.display} is in a loop of joints and has an armature of {ratio:.2g} times the inertia of "
+                    f"its bodies: it gets one of {tuning.BEARABLE_ARMATURE:g} times.",
+                )  # fmt: skip
+            for path in (item.facts.body0, item.facts.body1):
+                left[path] = max(left[path], ratio * item.state.armature)
+        return left
 
     def _add_bodies(self) -> None:
         """Add bodies and static colliders, and keep what is needed of them beside the solver."""
@@ -738,8 +764,9 @@ class SolverSpace(Engine):
             prim = self.model.prims[path]
             self.notices.add(
                 "SmallBoxes", prim,
-                f"{prim.display} lies on another small box beside its middle, and tilts: the solver misses half of "
-                "their contact, because their faces are smaller than 3.5 cm2.",
+                f"{prim.display} lies on another small box or hull, beside its middle or turned against it, and tilts "
+                "or falls through: the solver misses corners of their contact, because their faces are smaller than "
+                "5 cm2.",
             )  # fmt: skip
             self._has_small_boxes = False
 

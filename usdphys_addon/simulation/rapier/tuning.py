@@ -249,6 +249,18 @@ MOST_LINKAGE_SWEEPS = tuned(
     "Three bodies with 500 sweeps take about a second for one.",
     "test_quality::test_a_driven_loop_of_uneven_masses_gets_more_sweeps_but_not_for_ever",
 )  # fmt: skip
+ARMATURE_SWEEPS = tuned(
+    "ARMATURE_SWEEPS", 5.0, 0.0,
+    "Sweeps for a loop of joints with an armature, times its ratio to the inertia without it.",
+    "A linkage of four bars with 30 times their inertia turns ten times as far with the sweeps that others get.",
+    "test_armatures::test_a_linkage_with_armatures_falls_as_they_say",
+)  # fmt: skip
+BEARABLE_ARMATURE = tuned(
+    "BEARABLE_ARMATURE", 100.0, math.inf,
+    "Largest armature of a joint in a loop that the solver is given, relative to the inertia without it.",
+    "With 5,000 times, the knuckles of a gripper come apart by centimetres.",
+    "test_armatures::test_a_loop_with_armatures_of_any_size_stays_together",
+)  # fmt: skip
 SLOWED = tuned(
     "SLOWED", 1.5, math.inf,
     "From so many times their sweeps on, this ratio slows the drive down, and a notice says so.",
