@@ -558,6 +558,65 @@ def test_a_body_is_out_of_the_simulation_that_is_deleted_between_two_steps():
     preview_guard.stop()
 
 
+def mass_of(session, name):
+    return session.model.prims[f"/root/{name}"].get(usd_physics.MassAPI).mass
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_values_that_are_edited_between_two_steps_are_simulated(steps):
+    """Also the last of a slider that is dragged: in a slow window Blender evaluates each together with the poses."""
+    obj = crate()
+    crate("Other", (4, 0, 5))
+    obj.usdphys.mass.mass = 10.0
+    session = preview_guard.start(bpy.context)
+    for value in (None, 20.0, 30.0, 40.0, None):
+        if value is not None:
+            obj.usdphys.mass.mass = value
+        for _ in range(steps):
+            session.step_once(bpy.context)
+    session.step_once(bpy.context)
+    session.step_once(bpy.context)
+    assert mass_of(session, "Crate") == 40.0
+    session.step_once(bpy.context)
+    assert not session.has_edits
+    preview_guard.stop()
+
+
+def test_a_floor_that_is_moved_between_two_steps_is_moved_in_the_simulation():
+    crate(location=(0, 0, 5))
+    floor = crate("Floor", (0, 0, 0))
+    floor.usdphys.rigid_body.is_applied = False
+    session = preview_guard.start(bpy.context)
+    for z in (0.0, -1.0, -2.0):
+        floor.location.z = z
+        session.step_once(bpy.context)
+    run(session, 3.0)
+    assert bpy.data.objects["Crate"].matrix_world.translation.z == pytest.approx(-1.0, abs=0.01)
+    preview_guard.stop()
+
+
+@pytest.mark.parametrize("follower", ["child", "constraint", "modifier"])
+def test_what_follows_a_body_is_no_edit(follower):
+    obj = crate()
+    other = bpy.data.objects.new("Follower", obj.data.copy())
+    bpy.context.scene.collection.objects.link(other)
+    if follower == "child":
+        other.parent = obj
+    elif follower == "constraint":
+        other.constraints.new("COPY_LOCATION").target = obj
+    else:
+        other.modifiers.new("Hook", "HOOK").object = obj
+    session = preview_guard.start(bpy.context)
+    for _ in range(4):
+        session.step_once(bpy.context)
+        assert not session.has_edits
+    obj.usdphys.mass.mass = 33.0
+    session.step_once(bpy.context)
+    assert session.has_edits and session.take_edits(bpy.context)
+    assert mass_of(session, "Crate") == 33.0
+    preview_guard.stop()
+
+
 @pytest.mark.slow
 def test_pendulum_swings_in_its_period():
     bob = crate("Bob", (0.05, 0, -2.0), scale=(0.1, 0.1, 0.1))

@@ -12,6 +12,7 @@ import numpy as np
 from bpy.types import Context, Depsgraph
 
 from ..bridge import authored_poses, environment, joint_frames, reading, scene_read, stand_ins
+from ..bridge.roles import parents_of
 from ..core import animation, clock
 from ..core.animation import Key
 from ..core.coasting import coasting_paths
@@ -182,6 +183,8 @@ class PreviewSession:
         #: Paths of the simulated joints by the names of their objects.
         self._joint_names = {self.model.prims[path].label: path for path in self.world.joints}
         self._edited = self._reshaped = False
+        #: What has changed beside the bodies when their poses were written last.
+        self._changed_with_poses: set[tuple[str, str]] | None = None
         self._late = 0
         self._debt = 0.0
         self._counted, self._contacts = 0.0, 0
@@ -532,14 +535,35 @@ class PreviewSession:
         if authored_poses.are_put():
             return
         if self.shown.is_writing:
-            # Blender evaluates a deleted or added object along with the poses: that is told as a change of the scene.
-            self._edited |= any(isinstance(update.id, bpy.types.Scene) for update in depsgraph.updates)
+            self._note_with_poses(depsgraph)
             return
         for update in depsgraph.updates:
             if isinstance(update.id, bpy.types.Object | bpy.types.Scene | bpy.types.Material):
                 self._edited = True
                 # In Object Mode a change of any property is told as one of the geometry.
                 self._reshaped |= update.is_updated_geometry and getattr(update.id, "mode", "") in _SHAPING
+
+    def _note_with_poses(self, depsgraph: Depsgraph) -> None:
+        """Find edits that Blender evaluates along with the poses, as in a window that is slow.
+
+        A deleted or added object is told as a change of the scene, a value as one of the geometry. What follows the
+        bodies by constraints and modifiers changes at each step, and is no edit while it does.
+        """
+        moved, changed = set(self.shown.moving), set()
+        for update in depsgraph.updates:
+            changes = update.id
+            if isinstance(changes, bpy.types.Scene | bpy.types.Material):
+                self._edited = True
+            elif isinstance(changes, bpy.types.Object):
+                name = changes.name
+                is_moved = update.is_updated_transform and name not in moved
+                if update.is_updated_geometry:
+                    changed.add((name, "geometry"))
+                    self._reshaped |= changes.mode in _SHAPING
+                elif is_moved and moved.isdisjoint(above.name for above in parents_of(changes)):
+                    changed.add((name, "place"))
+        self._edited |= self._changed_with_poses not in (None, changed)
+        self._changed_with_poses = changed
 
     @property
     def has_edits(self) -> bool:
