@@ -35,7 +35,8 @@ class USDPHYS_OT_compare_source(bpy.types.Operator):
         if not found:
             return finish(self, phrase("Nothing differs from the source"))
         text = phrase("Differs from the source: {changes}", changes=counted(len(found), "edit"))
-        return finish(self, joined(": ", (text, found[0].text)))
+        first = found[0].text if len(found) == 1 else phrase("The first: {change}", change=found[0].text)
+        return finish(self, joined(": " if len(found) == 1 else ". ", (text, first)))
 
 
 def _tell(operator: Any, number: int, left: list[source_report.SourceChange]) -> set[Any]:

@@ -20,8 +20,8 @@ from ..usdphys_addon.viewport.wrapped_text import text_width as text_width  # fo
 _MARGINS = {"UI": 56.0, "WINDOW": 40.0}
 #: Of the width of a row: the label of a property that is split from its field, or that has its field beside it.
 SPLIT, _BESIDE = 0.4, 0.25
-#: What a button takes besides its text, an icon, a number with its unit, a box to tick.
-_EDGES, _ICON, _NUMBER, _TICK = 10.0, 20.0, 68.0, 26.0
+#: What a button takes besides its text, an icon, a number with its unit, a box to tick, the arrow of a menu.
+_EDGES, _ICON, _NUMBER, _TICK, _ARROW = 10.0, 20.0, 68.0, 26.0, 14.0
 
 
 def room() -> float:
@@ -60,8 +60,10 @@ def prop(layout: UILayout, data: Any, name: str, *, text: str | None = None, tak
     draw = layout.prop_search if search else layout.prop
     width = room() - taken
     is_array = bool(getattr(declared, "is_array", False))
-    if not label or math.isinf(width) or text_width(label) <= label_room(
-        declared.type, width, is_split=layout.use_property_split, is_array=is_array
+    is_split = layout.use_property_split
+    if not label or math.isinf(width) or (
+        text_width(label) <= label_room(declared.type, width, is_split=is_split, is_array=is_array)
+        and _chosen_width(declared, data, name) <= (1.0 - (SPLIT if is_split else _BESIDE)) * width
     ):  # fmt: skip
         draw(data, name, **search, **given)
         return
@@ -76,6 +78,14 @@ def prop(layout: UILayout, data: Any, name: str, *, text: str | None = None, tak
     else:
         draw_text(column, label, "NONE", int(taken))
     draw(data, name, **search, text="")
+
+
+def _chosen_width(declared: Any, data: Any, name: str) -> float:
+    """Width of a menu that shows the item that is chosen; 0 for what is no choice."""
+    if declared.type != "ENUM" or declared.is_enum_flag:
+        return 0.0
+    chosen = next((item.name for item in declared.enum_items if item.identifier == getattr(data, name)), "")
+    return text_width(shown(chosen)) + _EDGES + _ARROW if chosen else 0.0
 
 
 def choice(layout: UILayout, data: Any, name: str, *, text: str | None = None) -> None:

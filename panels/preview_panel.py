@@ -274,6 +274,8 @@ class USDPHYS_PT_preview_bake(Sidebar, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
+        from ..usdphys_addon.viewport import selection
+
         layout = self.layout
         scene = context.scene
         layout.label(text=tr(phrase("Frames {frames}", frames=_range(scene.frame_start, scene.frame_end))))
@@ -282,7 +284,9 @@ class USDPHYS_PT_preview_bake(Sidebar, bpy.types.Panel):
             fitting.prop(layout, scene.usdphys.preview, "least_impulse")
         fitting.button(layout, "usdphys.preview_cache", "FILE_CACHE")
         fitting.button(layout, "usdphys.preview_bake", "REC")
-        fitting.button(layout, "usdphys.preview_clear_bake", "X")
+        clear = layout.column()
+        clear.enabled = bool(selection.baked_in(scene))
+        fitting.button(clear, "usdphys.preview_clear_bake", "X")
         fitting.button(layout, "usdphys.export_alembic", "EXPORT")
 
 

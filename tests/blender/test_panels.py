@@ -1126,6 +1126,7 @@ def test_the_bake_says_which_frames_it_takes():
     assert [one.name.removeprefix("usdphys.") for one in layout.buttons()] == [
         "preview_cache", "preview_bake", "preview_clear_bake", "export_alembic"
     ]  # fmt: skip
+    assert not layout.buttons("usdphys.preview_clear_bake")[0].layout.enabled
 
 
 def test_the_cache_shows_its_frames_and_its_size_and_says_when_it_is_stale():
@@ -1873,6 +1874,14 @@ def cut_texts(layout: LayoutRecorder, width: float) -> Iterator[str]:
             else:
                 is_array = bool(getattr(declared, "is_array", False))
                 needed = fitting.text_width(text)
+                if declared.type == "ENUM" and not declared.is_enum_flag:
+                    chosen = {item.identifier: item.name for item in declared.enum_items}.get(
+                        getattr(one.data, one.name), ""
+                    )
+                    beside = fitting.SPLIT if one.layout.use_property_split else 0.25
+                    menu = fitting.text_width(fitting.shown(chosen)) + 24.0 if chosen else 0.0
+                    if (1.0 - beside) * place + 2.0 < menu <= place:
+                        yield f"menu {chosen}: {menu:.0f} of {(1.0 - beside) * place:.0f}"
                 place = fitting.label_room(
                     declared.type, place, is_split=one.layout.use_property_split, is_array=is_array
                 )  # fmt: skip
