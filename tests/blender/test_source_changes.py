@@ -417,11 +417,12 @@ def drawn() -> LayoutRecorder:
 
 
 @pytest.mark.slow
-def test_the_panel_lists_the_edits_with_a_button_for_each(door):
+def test_the_panel_lists_the_edits_with_a_button_for_each(door, capfd):
     mass()
     limit()
     assert "Not compared yet" in drawn().labels()
     assert bpy.ops.usdphys.compare_source() == {"FINISHED"}
+    assert "Differs from the source: 2 edits. The first: 'Door': mass is 12 kg" in capfd.readouterr().out
     texts_drawn = " ".join(drawn().labels())
     assert "'Door': mass is 12 kg; was 10 kg" in texts_drawn and "'Hinge': upper limit" in texts_drawn
     buttons = [item.values for item in drawn().buttons("usdphys.revert_change")]
