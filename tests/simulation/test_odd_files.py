@@ -5,6 +5,10 @@ import math
 
 import pytest
 from usdphys_ext.usdphys_addon import cli
+from usdphys_ext.usdphys_addon.simulation.world import World
+from usdphys_ext.usdphys_addon.usd import read as usd_read
+
+from .helpers import codes
 
 HEAD = '#usda 1.0\n(\n    metersPerUnit = 1\n    upAxis = "Z"\n)\n'
 BODIES = '(prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])'
@@ -209,6 +213,8 @@ def test_what_is_in_a_point_instancer_is_no_body_of_its_own_and_is_named(tmp_pat
     assert (status, list(found)) == (0, ["/Free"])
     assert "/Copies/Protos/Box is in the point instancer '/Copies': it is not simulated." in said
     assert "Weld" not in said, "it goes with what it holds"
+    world = World(usd_read.read_stage(usd_read.open_stage(tmp_path / "odd.usda")))
+    assert codes(world).count("InInstancer") == 2  # a notice for each body
 
 
 def test_validate_names_the_physics_in_a_point_instancer(tmp_path, capsys):
