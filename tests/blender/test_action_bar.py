@@ -113,6 +113,7 @@ def linked(tmp_path: Any, obj: Any) -> Any:
 # --------------------------------------------------------------------------- the collider that suits a mesh
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("operator", "words"), [
     ("primitive_cube_add", "a box"), ("primitive_uv_sphere_add", "a sphere"), ("primitive_ico_sphere_add", "a sphere"),
     ("primitive_cylinder_add", "a cylinder"), ("primitive_cone_add", "a cone"),
@@ -213,6 +214,7 @@ def test_hulls_of_many_points(shrinks):
     assert choice(obj, "DYNAMIC").approximation == ("convexDecomposition" if shrinks else "convexHull")
 
 
+@pytest.mark.slow
 def test_the_hull_of_many_points_has_nearly_its_volume():
     """Of a torus: 2 pi^2 R r^2 in a hull of 2 pi R^2 r + pi^2 R r^2 + 4/3 pi r^3."""
     obj = operator_mesh(

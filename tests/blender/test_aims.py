@@ -45,6 +45,7 @@ def played(body, frame):
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("meters", [1.0, 0.01])
 def test_a_thrown_crate_is_at_the_empty_when_it_is_played(meters):
     bpy.context.scene.unit_settings.scale_length = meters
@@ -75,6 +76,7 @@ def test_a_place_that_is_too_far_is_a_warning_and_the_best_values_are_kept(meter
     assert velocity[0] > 1.5 * unit and max(map(abs, velocity)) <= 3.0001 * unit
 
 
+@pytest.mark.slow
 def test_ending_the_search_keeps_the_best():
     crate = solid("Crate", (0, 0, 1), (0.1,) * 3)
     target = empty_at((9, 0, 0.5))
@@ -130,6 +132,7 @@ def scattered(count):
     return bodies, targets
 
 
+@pytest.mark.slow
 def test_each_body_lands_at_its_own_empty():
     bodies, targets = scattered(4)
     assert bpy.ops.usdphys.land_here(frame=14) == {"FINISHED"}

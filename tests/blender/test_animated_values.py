@@ -154,6 +154,7 @@ def both(group: Any, field: str, how: str) -> tuple[Key, Any, Any]:
     return key, first, last
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "name", "field"), ANIMATED)
 def test_a_value_reaches_the_preview(how: str, name: str, field: str) -> None:
     key, first, last = both(home_of(name), field, how)
@@ -202,6 +203,7 @@ def test_a_value_reaches_bakes_and_simulations(how: str, name: str, field: str, 
     assert seen[-1] == pytest.approx(last)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("units", [(1.0, 1.0, "Z"), (0.01, 1.0, "Y")], ids=["m", "cm"])
 @pytest.mark.parametrize(("how", "name", "field"), [(how, *row) for row in rows() for how in HOWS])
 def test_a_value_goes_to_usd_and_back(how: str, name: str, field: str, units: Any, tmp_path: Any) -> None:

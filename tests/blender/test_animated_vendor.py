@@ -142,6 +142,7 @@ def keyed(applied: str, name: str, values: tuple[Any, Any]) -> Any:
     return obj
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("units", [(1.0, 1.0, "Z"), (0.01, 1.0, "Y")], ids=["m", "cm"])
 @pytest.mark.parametrize(("applied", "name", "first", "last", "is_taken"), ROWS, ids=[row[1] for row in ROWS])
 def test_an_attribute_of_a_simulator_goes_to_usd_and_back(applied, name, first, last, is_taken, units, tmp_path):

@@ -39,6 +39,7 @@ def hinge(scene) -> Any:
 # --------------------------------------------------------------------------- values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("meters", [1.0, 0.01])
 def test_every_value_of_usd_physics_comes_back(scene, meters: float) -> None:
     """What is set is got, in SI and degrees, in scenes of any unit."""
@@ -96,6 +97,7 @@ def _same(found: Any, wanted: Any, name: str) -> None:
         assert found == pytest.approx(wanted, rel=1e-6), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("meters", [1.0, 0.01])
 def test_every_number_of_the_simulators_comes_back(scene, meters: float) -> None:
     scene.unit_settings.scale_length = meters

@@ -182,6 +182,7 @@ class Sequence:
 ACTS = ("duplicate", "copy", "copy_scene", "autosave", "export", "append", "undo", "rename", "crash")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_authored_transforms_survive_whatever_happens_while_it_plays(seed, tmp_path):
     sequence = Sequence(seed, tmp_path)

@@ -166,6 +166,7 @@ def test_a_slow_scene_runs_slower_and_blender_still_draws(monkeypatch):
     assert session.advance(bpy.context) == 1
 
 
+@pytest.mark.slow
 def test_why_says_what_parts_and_selects_it():
     floor()
     crate("Near", 0.5)

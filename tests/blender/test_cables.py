@@ -70,6 +70,7 @@ def gaps(stage: Usd.Stage, found: deformables.Deformable) -> list[float]:
     return gap
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", SYSTEMS, ids=["metres", "centimetres", "grams"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_cable_is_held_where_it_is_and_weighs_the_same_in_all_units(
@@ -111,6 +112,7 @@ def test_a_thick_curve_is_written_once(tmp_path: Path) -> None:
     assert other.data.bevel_depth == pytest.approx(0.025)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["copy", "layer", "flat", "composed"])
 def test_a_new_cable_in_an_imported_scene_is_written_in_every_form(form: str, tmp_path: Path) -> None:
     given, out = tmp_path / "given.usda", tmp_path / "out.usda"

@@ -599,6 +599,7 @@ def test_a_cup_of_100_m_is_unusual_and_gets_a_floor_whatever_its_approximation(a
     assert (ground.matrix_world @ ground.data.vertices[0].co).z <= -50 + 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("approximation", "is_dense"), [("convexDecomposition", False), ("convexHull", True)])
 def test_a_copy_in_the_same_place_is_named_and_moved_whatever_its_approximation(approximation, is_dense):
     for _ in range(2):
@@ -903,6 +904,7 @@ def crowd(count: int) -> None:
         before = made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps_per_slice", [4, 20])
 def test_slices_end_with_the_budget_and_find_the_same(clock, steps_per_slice):
     crowd(60)
@@ -982,6 +984,7 @@ def test_too_many_joints_are_checked_on_demand():
     assert checks.begin("Scene", bpy.context.view_layer) is None
 
 
+@pytest.mark.slow
 def test_scene_that_is_too_slow_is_left_until_it_is_smaller(clock):
     crowd(60)
     layer = bpy.context.view_layer
@@ -1000,6 +1003,7 @@ def test_scene_that_is_too_slow_is_left_until_it_is_smaller(clock):
     assert checks.report("Scene") == check()
 
 
+@pytest.mark.slow
 def test_scene_is_not_left_because_other_programs_hold_it_up(clock):
     crowd(60)
     clock.per_look, clock.share = 100 * checks.SLICE, 0.001

@@ -91,6 +91,7 @@ def converted(source: Path, target: Path, capfd: Any) -> tuple[list[str], list[s
     return printed.splitlines(), warned.splitlines()
 
 
+@pytest.mark.slow
 def test_each_format_ends_with_one_line_that_names_the_file_and_counts(tmp_path, nested, capfd):
     """Blender's own lines name a temporary file, which is not there any more."""
     source = nested
@@ -267,6 +268,7 @@ def falling(tmp_path):
     return saved(tmp_path / "crate.blend")
 
 
+@pytest.mark.slow
 def test_frames_are_those_of_the_scene_unless_others_are_asked_for(falling):
     table, places = poses_of(falling)
     assert (table["fps"], table["frames"]) == (pytest.approx(25.0), 13)

@@ -62,6 +62,7 @@ def is_at(obj: Any, seconds: float, meters: float = 1.0, within: float = 1e-4) -
     return bool(np.allclose(place, there, atol=within / meters) and turn.rotation_difference(turned).angle < 1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("meters", [1.0, 0.01])
 def test_the_preview_moves_it_and_puts_it_back(meters):
     body = platform(meters)
@@ -86,6 +87,7 @@ def test_the_preview_moves_it_and_puts_it_back(meters):
     assert (body.matrix_world, body.rotation_mode) == before
 
 
+@pytest.mark.slow
 def test_it_moves_with_the_timeline_baked_and_in_simulations():
     body = platform()
     scene = bpy.context.scene
@@ -107,6 +109,7 @@ def test_it_moves_with_the_timeline_baked_and_in_simulations():
     assert recording.positions[-1, 0] == pytest.approx(wanted(1.0).translation, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("animation", [True, False])
 @pytest.mark.parametrize("units", [(1.0, 1.0, "Z"), (0.01, 1.0, "Y")], ids=["m", "cm"])
 def test_usd_gets_its_motion(units, animation, tmp_path):

@@ -41,6 +41,7 @@ def fallen(steps, step=STEP):
     return G * step**2 * steps * (steps + 1) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1.0, 0.01])
 def test_the_motion_of_an_engine_is_baked(monkeypatch, scale):
     ball = falling(monkeypatch, scale)
@@ -52,6 +53,7 @@ def test_the_motion_of_an_engine_is_baked(monkeypatch, scale):
     assert ball.animation_data is None and ball.location.z * scale == pytest.approx(3.0)
 
 
+@pytest.mark.slow
 def test_the_preview_plays_in_the_engine_shows_its_delay_and_is_exactly_back(monkeypatch):
     ball = falling(monkeypatch)
     before = raw()
@@ -68,6 +70,7 @@ def test_the_preview_plays_in_the_engine_shows_its_delay_and_is_exactly_back(mon
     assert raw() == before
 
 
+@pytest.mark.slow
 def test_an_animated_body_leads_and_a_grab_pulls(monkeypatch):
     ball = falling(monkeypatch)
     # As the stand-in has it.
@@ -89,6 +92,7 @@ def test_an_animated_body_leads_and_a_grab_pulls(monkeypatch):
     assert session.grabs[0][0][0] == pytest.approx(1.0, abs=0.01)
 
 
+@pytest.mark.slow
 def test_an_edit_that_it_takes_at_the_start_only_goes_on_from_there(monkeypatch):
     ball = falling(monkeypatch)
     ball.usdphys.mass.is_applied, ball.usdphys.mass.mass = True, 2.0
@@ -103,6 +107,7 @@ def test_an_edit_that_it_takes_at_the_start_only_goes_on_from_there(monkeypatch)
     assert session.world.positions[0, 2] == pytest.approx(3.0 - fallen(13), abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["dies", "raises", "rubbish", "text"])
 def test_an_engine_that_fails_is_a_sentence_and_the_scene_is_as_before(monkeypatch, fault):
     falling(monkeypatch, fault=f"{fault}@step")

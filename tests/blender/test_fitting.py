@@ -71,6 +71,7 @@ def test_a_scissor_lift_and_a_conveyor_fit_what_is_selected(meters, size):
     assert prim.schemas["PhysxSurfaceVelocityAPI"].surface_velocity[0] == pytest.approx(min(1.0, 1.5 * size), rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("meters", "size"), PLACES)
 def test_copies_are_scattered_about_as_wide_as_six_objects(meters, size):
     bpy.context.scene.unit_settings.scale_length = meters

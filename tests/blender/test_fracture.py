@@ -56,6 +56,7 @@ def pieces():
     return [obj for obj in bpy.context.scene.objects if obj.type == "MESH"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "scale"), [
     (cube, (1.0, 1.0, 1.0)), (cube, (3.0, 0.2, 1.0)), (cube, (-1.0, 1.0, 1.0)), (cube, (0.01, 0.01, 0.02)),
     (ball, (1.0, 2.0, 1.0)), (torus, (1.0, 1.0, 1.0)), (torus, (40.0, 40.0, 60.0)),

@@ -76,6 +76,7 @@ def test_edits_of_all_kinds_are_said_and_taken_back(door):
     assert of("Door").usdphys.mass.mass == 10.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "edit", [of_usd.reparent, of_usd.extra_collider, of_usd.delete_tree], ids=lambda one: one.__name__
 )
@@ -99,6 +100,7 @@ def test_one_edit_is_taken_back_and_the_others_stay(make):
     assert texts() == ["'Hinge': upper limit is 110°; was 0°"] and of("Door").usdphys.mass.mass == 10.0
 
 
+@pytest.mark.slow
 def test_the_panel_compares_and_the_comparison_is_no_edit(make):
     file = make(keeps_usd=False, name="door.gltf")
     with enabled():
@@ -115,6 +117,7 @@ def test_the_panel_compares_and_the_comparison_is_no_edit(make):
     assert {obj.name for obj in bpy.data.objects} == names and len(bpy.data.scenes) == 1
 
 
+@pytest.mark.slow
 def test_the_comparison_survives_saving_and_needs_the_file_as_it_was(tmp_path, make):
     file = make()
     gltf_import.import_gltf(file)
@@ -129,6 +132,7 @@ def test_the_comparison_survives_saving_and_needs_the_file_as_it_was(tmp_path, m
         source_changes.compare(bpy.context)
 
 
+@pytest.mark.slow
 def test_what_was_imported_last_is_the_source(tmp_path, make):
     file = make(keeps_usd=False)
     gltf_import.import_gltf(file)

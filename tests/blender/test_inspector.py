@@ -116,6 +116,7 @@ def test_a_kept_pose_keeps_the_joints_together():
     assert rows()[0].angle == pytest.approx(0.5, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_with_physics_a_drive_brings_it_there():
     arm()
     bpy.ops.usdphys.inspect_joints()

@@ -162,6 +162,7 @@ def test_a_cache_of_other_physics_is_stale_and_not_shown(edit, tmp_path):
     assert not kept_frames.is_stale(scene)
 
 
+@pytest.mark.slow
 def test_an_edit_while_a_cache_is_shown_makes_it_stale_and_goes_on_from_the_frame(tmp_path):
     world()
     cache()
@@ -261,6 +262,7 @@ def test_the_breaks_of_a_cache_are_listed_and_a_click_goes_to_their_frame(tmp_pa
     preview_guard.stop()
 
 
+@pytest.mark.slow
 def test_a_damaged_cache_is_none(tmp_path):
     world()
     cache()
@@ -292,6 +294,7 @@ def test_an_empty_range_is_refused():
         next(caching.cache_steps(bpy.context, 5, 5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["simulated", "cached", "baked"])
 def test_alembic_has_the_motion_when_it_is_imported_again(source, tmp_path):
     if not bpy.app.build_options.alembic:

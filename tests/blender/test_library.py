@@ -216,6 +216,7 @@ def test_an_asset_does_what_it_says(name):
     CHECKS[name](name)
 
 
+@pytest.mark.slow
 def test_the_file_has_the_assets_of_its_script_with_text_picture_and_catalog():
     script = load_script("library")
     assert {asset.name for asset in script.ASSETS} == CHECKS.keys()

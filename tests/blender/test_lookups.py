@@ -90,6 +90,7 @@ def test_settling_visits_all_objects_a_few_times():
         settle.settle(bpy.context, bpy.context.selected_objects, settle.SettleOptions(seconds=0.1))
 
 
+@pytest.mark.slow
 def test_a_bake_visits_all_objects_a_few_times():
     crates()
     with visits():

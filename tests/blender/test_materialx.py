@@ -114,6 +114,7 @@ def test_a_build_of_blender_without_materialx_is_named(tmp_path, monkeypatch):
     assert bpy.app.version_string in issue.message and "CrateLook" in issue.path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["copy", "layer", "flat"])
 def test_materials_of_a_file_stay_until_they_are_edited_and_new_ones_have_a_network(tmp_path, form):
     paint = imported(tmp_path)

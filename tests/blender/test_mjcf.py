@@ -24,6 +24,7 @@ def arm(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_operator_imports_a_model_beside_what_is_there(arm: Path) -> None:
     bpy.ops.mesh.primitive_cube_add(location=(5, 5, 0))
     assert bpy.ops.usdphys.import_mjcf(filepath=str(arm)) == {"FINISHED"}
@@ -34,6 +35,7 @@ def test_the_operator_imports_a_model_beside_what_is_there(arm: Path) -> None:
     assert packed_source.is_packed(bpy.context.scene)
 
 
+@pytest.mark.slow
 def test_a_model_is_imported_in_the_pose_of_a_keyframe_and_its_text_comes_back(arm: Path) -> None:
     """Of a pendulum of 1 m that hangs, and is lifted by 90 degrees."""
     arm.write_text(
@@ -54,6 +56,7 @@ def test_a_model_is_imported_in_the_pose_of_a_keyframe_and_its_text_comes_back(a
     assert bpy.ops.usdphys.import_mjcf.get_rna_type().properties["keyframe"].is_skip_save
 
 
+@pytest.mark.slow
 def test_the_scene_names_the_file_that_was_chosen_not_the_stage_that_was_made_of_it(arm: Path, tmp_path: Path) -> None:
     assert remembered.source_name(bpy.context.scene) == ""
     bpy.ops.usdphys.import_mjcf(filepath=str(arm))
@@ -82,6 +85,7 @@ def test_a_model_of_more_parts_than_blender_bears_is_refused_by_name(arm: Path, 
     assert [obj.name for obj in bpy.data.objects] == ["Cube"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["copy", "flat", "composed"])
 @pytest.mark.parametrize("units", [{}, {"meters_per_unit": 0.01, "up_axis": "Y"}], ids=["metres", "centimetres"])
 def test_an_imported_model_is_written_in_every_form(
@@ -112,6 +116,7 @@ def test_a_scene_that_nobody_edited_is_exported_as_the_text_that_was_imported(ar
     assert (tmp_path / "heavy.xml").read_text(encoding="utf-8") == ARM.replace('mass="0.3"', 'mass="0.75"')
 
 
+@pytest.mark.slow
 def test_a_scene_with_other_parts_is_written_anew(arm: Path, tmp_path: Path) -> None:
     formats.MJCF.load(str(arm), formats.MjcfChoices())
     for name in [obj.name for obj in bpy.data.objects if obj.name.startswith("ball")]:
@@ -175,6 +180,7 @@ def test_a_file_with_motion_is_converted_in_its_first_pose(tmp_path: Path) -> No
     assert not [issue for issue in issues if issue.code == "FileDiffers"]
 
 
+@pytest.mark.slow
 def test_what_falls_is_not_missed_as_motion_and_an_error_is_told_once(tmp_path: Path) -> None:
     (tmp_path / "in.usda").write_text(MOVING.replace("bool physics:kinematicEnabled = 1", ""))
     usd_import.import_usd(bpy.context, tmp_path / "in.usda", usd_import.ImportOptions())

@@ -185,6 +185,7 @@ def test_instances_are_in_the_file_where_they_are_shown(tmp_path, instancer):
         assert len(model.colliders_of(path)) == (2 if instancer is by_parents_in_a_collection else 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", random_edits.FORMS)
 @pytest.mark.parametrize("kind", ["VERTS", "FACES"])
 def test_an_imported_object_that_is_instanced_on_a_new_mesh_is_written_as_shown(tmp_path, kind, form):
@@ -198,6 +199,7 @@ def test_an_imported_object_that_is_instanced_on_a_new_mesh_is_written_as_shown(
     assert random_edits.faults(tmp_path, (form,)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["VERTS", "FACES"])
 def test_a_gltf_has_each_copy_on_vertices_and_faces_and_what_is_copied(tmp_path, kind):
     bpy.ops.mesh.primitive_cube_add(size=4, location=(0, 0, 5))

@@ -211,6 +211,7 @@ def test_a_layer_goes_over_the_file_or_into_a_copy_of_it(tmp_path, crate_file):
         assert ("double size = 100" in text) == into_copy
 
 
+@pytest.mark.slow
 def test_a_layer_with_errors_is_refused_only_where_that_is_chosen(tmp_path, crate_file):
     bpy.ops.usdphys.import_usd(filepath=str(crate_file))
     crate = bpy.data.objects["Crate"]
@@ -238,6 +239,7 @@ def said(capfd: Any) -> list[str]:
     return [line for line in capfd.readouterr().out.splitlines() if line.startswith(("Info: ", "Warning: ", "Error: "))]
 
 
+@pytest.mark.slow
 def test_a_check_reports_errors_as_a_warning_and_nothing_else_as_one(capfd):
     crate = broken_crate()
     scenes.make_collider(scenes.add_box("Floor", location=(0, 0, -9)))
@@ -570,6 +572,7 @@ def test_a_preview_that_was_running_goes_on_where_there_is_nothing_to_inspect():
 # --------------------------------------------------------------------------- structure
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [1, 8])
 def test_parts_of_a_decomposition_are_no_more_than_asked_for(most):
     """An L of three unit cubes needs two convex parts."""

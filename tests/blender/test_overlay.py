@@ -293,6 +293,7 @@ def test_a_joint_stays_with_its_object_and_its_lines_with_the_bodies():
     assert np.abs(lines[:, 0] - (2, 0, 1)).max() < 1e-5 and sorted(lines[:, 1, 0]) == pytest.approx([0, 6])
 
 
+@pytest.mark.slow
 def test_the_preview_is_followed_and_left():
     crate = cube("Crate", (0, 0, 5))
     cube("Floor", (0, 0, -0.5), moves=False, scale=(20, 20, 1))

@@ -192,6 +192,7 @@ def scene_of_a_cable() -> None:
 SCENES = [scene_of_nothing, scene_of_a_light, scene_of_a_full_body, scene_of_joints, scene_of_a_cable]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", SCENES)
 def test_every_panel_draws_what_exists_and_authors_nothing(build):
     build()
@@ -818,6 +819,7 @@ def test_the_matrix_shows_who_ignores_whom_and_its_buttons_change_that():
     assert now == {("A", "C"), ("C", "A")}
 
 
+@pytest.mark.slow
 def test_the_matrix_numbers_its_rows_like_its_columns_and_says_what_it_leaves_out():
     assert not is_shown(panel("collision_matrix"), context())
     for number in range(14):
@@ -1207,6 +1209,7 @@ def test_the_inspector_shows_why_a_joint_does_not_follow(monkeypatch):
     assert drawn("inspector", "VIEW_3D").prop_of(inspector, "physics").arguments["toggle"]
 
 
+@pytest.mark.slow
 def test_the_inspector_shows_gains_of_driven_joints_unless_there_are_many(monkeypatch):
     run_inspector(monkeypatch)
     drives = scenes.add_joint("Hinge", "REVOLUTE").usdphys.joint.drives
@@ -1349,6 +1352,7 @@ def test_actions_are_in_the_pie_and_the_object_menu():
     assert draw(bpy.types.USDPHYS_MT_pie).content[0].kind == "menu_pie"
 
 
+@pytest.mark.slow
 def test_every_operator_is_in_a_menu_where_the_search_finds_it():
     """Blender's search lists the operators of menus, and no others."""
     menus = [getattr(bpy.types, name) for name in dir(bpy.types) if name.startswith("USDPHYS_MT_")]
@@ -1532,6 +1536,7 @@ def test_a_handle_shows_an_angle_a_place_or_a_length(handle, fields):
 ROOMS = {"field": 88, "BOOLEAN": 105, "item": 106, "label": 232, "button": 117}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en_US", "de_DE", "fr_FR", "ja_JP", "zh_HANS"])
 @pytest.mark.parametrize(
     "name", ["export_usd", "export_layer", "import_usd", "export_urdf", "import_urdf", "batch_convert_folder",

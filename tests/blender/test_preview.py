@@ -68,6 +68,7 @@ def test_a_crate_falls_as_it_must(scale_length):
     assert obj.location.x == pytest.approx(1.0) and obj.location.y == pytest.approx(2.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["XYZ", "ZYX", "QUATERNION", "AXIS_ANGLE"])
 def test_stop_puts_everything_back_to_the_bit(mode):
     obj = crate(rotation_mode=mode)
@@ -125,6 +126,7 @@ def test_a_body_below_a_body_and_what_is_below_follow():
     assert top.matrix_world.to_euler().z == pytest.approx(0.5, rel=0.02)
 
 
+@pytest.mark.slow
 def test_many_bodies_are_written_at_once_and_right():
     objects = [crate(f"Crate {index}", (3.0 * index, 0, 5)) for index in range(80)]
     bystander = bpy.data.objects.new("A first", None)
@@ -375,6 +377,7 @@ def test_a_static_collider_can_be_moved_while_it_plays():
     assert obj.matrix_world.translation.z == pytest.approx(3.0, abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Crate", "Floor"])
 def test_an_object_that_is_scaled_while_it_plays_collides_in_its_new_size(name):
     """A crate of 1 m falls on a floor whose top is at 0.5 m, and one of them is scaled."""
@@ -468,6 +471,7 @@ def test_a_joint_follows_the_kinematic_body_that_it_hangs_on():
     assert weight.matrix_world.translation.x == pytest.approx(2.0, abs=0.9)
 
 
+@pytest.mark.slow
 def test_bake_follows_animation():
     from usdphys_ext.usdphys_addon.playback import bake
 
@@ -638,6 +642,7 @@ def test_pendulum_swings_in_its_period():
     assert sum(periods) / len(periods) == pytest.approx(2 * math.pi * math.sqrt(2.0 / 9.81), rel=0.02)
 
 
+@pytest.mark.slow
 def test_applied_pose_is_kept_in_the_mode_that_was(tmp_path):
     obj = crate(rotation_mode="ZYX", rotation_euler=(0.1, 0.2, 7.0))
     crate("Floor", (0, 0, 0), scale=(10, 10, 1)).usdphys.rigid_body.is_applied = False
@@ -734,6 +739,7 @@ def arm():
     return links
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale_length", [1.0, 0.01])
 def test_joints_are_posed_shown_and_reset_to_the_bit(scale_length):
     bpy.context.scene.unit_settings.scale_length = scale_length

@@ -91,6 +91,7 @@ def test_a_kinematic_body_goes_where_its_object_goes_in_centimetres():
     assert body_place(session, "Pusher") == pytest.approx((2, 0, 0), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_body_is_grabbed_and_dragged_at_points_of_the_view():
     unit = in_centimetres()
     bpy.context.scene.use_gravity = False
@@ -256,6 +257,7 @@ def test_a_change_of_structure_goes_on_playing_or_pausing(is_playing):
     assert preview_guard.current() is session
 
 
+@pytest.mark.slow
 def test_friction_and_restitution_of_a_material_are_not_mixed_up_by_an_edit():
     """On ice that is made rough a sliding crate stops, and does not bounce."""
     ice = scenes.physics_material("Ice", dynamic_friction=0.0, static_friction=0.0, restitution=0.0)

@@ -155,6 +155,7 @@ def fault(request, monkeypatch):
     return message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ("copy", "flat", "composed"))
 def test_what_a_writer_does_wrong_is_named_and_refused_where_asked(imported, fault, form):
     bpy.data.objects["Box"]["note"] = 1  # without an edit, the source is copied byte by byte
@@ -182,6 +183,7 @@ def test_the_proof_can_be_switched_off(imported, fault):
     assert differing(export(imported / "out.usda", proves=False)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("divided", ["layers", "runtimes"])
 def test_an_asset_that_is_divided_is_proven_as_a_whole(imported, monkeypatch, divided):
     # Files of simulators need a folder for each asset.
@@ -422,6 +424,7 @@ ROBOT_FAULTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ROBOT_FAULTS)
 def test_what_a_writer_of_robots_does_wrong_is_named_and_refused_where_asked(robot, monkeypatch, name):
     pattern, text, message = ROBOT_FAULTS[name]

@@ -115,6 +115,7 @@ def test_games_get_their_extensions(tmp_path, blend, capsys):
     assert "Godot leaves out the joint 'Hinge'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_games_are_told_nothing_that_the_preset_has_done_or_the_file_cannot_have(tmp_path, blend, capsys):
     """Nested bodies are written flat, there are no physics scenes, and the checks of scene and file say it once."""
     bpy.data.objects["Ball"].parent = bpy.data.objects["Crate"]
@@ -142,6 +143,7 @@ def test_what_holds_for_several_prims_is_one_line_with_their_number(tmp_path, bl
     assert codes.count("MaterialLeftOut") == 3
 
 
+@pytest.mark.slow
 def test_the_check_of_the_reader_decides_about_the_status(tmp_path, blend, capsys):
     """Newton refuses a joint that is in no articulation, PhysX does not."""
     bpy.data.objects["Crate"].usdphys.articulation_root.is_applied = False
@@ -152,6 +154,7 @@ def test_the_check_of_the_reader_decides_about_the_status(tmp_path, blend, capsy
     assert run("convert", blend, tmp_path / "out.usda", "--for", "isaac") == 0
 
 
+@pytest.mark.slow
 def test_a_layer_over_an_imported_file_keeps_the_units_of_that(tmp_path, blend):
     run("convert", blend, tmp_path / "source.usda", "--meters-per-unit", "0.01", "--up-axis", "Z")
     run("convert", tmp_path / "source.usda", tmp_path / "imported.blend")
@@ -224,6 +227,7 @@ def nodes_of(file: Path) -> dict[str, dict[str, Any]]:
     return {node["name"]: node for node in Document.load(file).json["nodes"]}
 
 
+@pytest.mark.slow
 def test_unreal_gets_a_mesh_for_each_collider_with_the_name_of_the_visible_one(tmp_path, blend, capsys):
     before = {name: sorted(getattr(bpy.data, name).keys()) for name in ("objects", "meshes")}
     assert run("convert", blend, tmp_path / "out.glb", "--for", "unreal") == 0
@@ -262,6 +266,7 @@ def test_hulls_are_convex_and_triangles_stay_unreals_complex_collision(tmp_path)
     assert result.counts["colliders"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".glb", ".fbx"])
 def test_a_collision_mesh_is_as_large_as_the_visible_one_in_a_scene_of_centimetres(tmp_path, suffix):
     bpy.context.scene.unit_settings.scale_length = 0.01
@@ -363,6 +368,7 @@ def test_the_receipt_has_the_issues_of_the_reader(tmp_path, blend):
 # --------------------------------------------------------------------------- in the window
 
 
+@pytest.mark.slow
 def test_the_dialog_of_usd_takes_the_preset_and_reports_the_check(tmp_path, blend):
     assert bpy.ops.usdphys.export_usd(filepath=str(tmp_path / "out.usda"), reader="HOUDINI") == {"FINISHED"}
     assert UsdGeom.GetStageUpAxis(Usd.Stage.Open(str(tmp_path / "out.usda"))) == "Y"
@@ -381,6 +387,7 @@ def test_the_dialogs_offer_the_readers_of_their_files():
     assert set(of_gltf.keys()) == {"NONE", *(name.upper() for name, row in READERS.items() if ".gltf" in row.suffixes)}
 
 
+@pytest.mark.slow
 def test_the_dialog_of_gltf_takes_the_preset_and_checks_for_the_reader(tmp_path, blend):
     settings = bpy.context.scene.usdphys.gltf
     settings.reader = "GODOT"
@@ -393,6 +400,7 @@ def test_the_dialog_of_gltf_takes_the_preset_and_checks_for_the_reader(tmp_path,
     assert (settings.families, settings.hierarchy, settings.is_for_godot) == ("KHR", "FLAT", False)
 
 
+@pytest.mark.slow
 def test_the_entry_for_unreal_writes_the_collision_meshes(tmp_path, blend):
     assert bpy.ops.usdphys.export_unreal(filepath=str(tmp_path / "out.glb")) == {"FINISHED"}
     assert "UBX_Crate_00" in nodes_of(tmp_path / "out.glb")

@@ -73,6 +73,7 @@ def test_a_format_that_has_words_for_all_keeps_the_motion(checks: dict[str, list
     assert [(check["status"], check["message"]) for check in checks[name] if check["status"] != "pass"] == []
 
 
+@pytest.mark.slow
 def test_urdf_says_that_it_has_no_gains_of_drives_which_is_no_failure(checks: dict[str, list[dict]]) -> None:
     assert {check["status"] for check in checks["URDF"]} == {"differs"}
     first = checks["URDF"][0]

@@ -53,6 +53,7 @@ def place(path, name, time):
     return np.array(UsdGeom.XformCache(time).GetLocalToWorldTransform(prim).ExtractTranslation())
 
 
+@pytest.mark.slow
 def test_a_file_is_simulated_where_blender_shows_it(file):
     motion = api.simulate_file(file, 1.5, fps=60)
     assert motion.position("/World/Group/Body", 0) == pytest.approx((2, 0, 5))

@@ -362,6 +362,7 @@ def test_a_hidden_body_is_not_said_to_be_none(hides):
     assert "hidden" in readout.compute_mass(bpy.context, crate.name).problem
 
 
+@pytest.mark.slow
 def test_what_is_infinite_is_said_in_words_and_a_number_is_typed_over_it():
     """A joint that does not break said "inf"."""
     hinge = scenes.add_joint("Hinge", "REVOLUTE", None, scenes.solid("Door"))
@@ -542,6 +543,7 @@ def test_unlike_roles_have_a_sign():
     assert "Not all" not in " ".join(box().labels())
 
 
+@pytest.mark.slow
 def test_a_bake_is_shown_below_play_and_cleared_there():
     crate = scenes.solid("Crate", location=(0, 0, 5))
     scenes.select(crate)

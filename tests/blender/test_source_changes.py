@@ -318,6 +318,7 @@ def test_a_scene_as_it_was_imported_has_no_changes(door):
     assert texts() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("edit", "said"), EDITS, ids=[edit.__name__ for edit, _ in EDITS])
 def test_each_edit_is_said_and_can_be_taken_back(tmp_path, door, edit, said):
     before = blocks()
@@ -337,6 +338,7 @@ def key_of(text: str) -> Key:
     return next(change.key for change in source_changes.compare(bpy.context).changes if change.text == text)
 
 
+@pytest.mark.slow
 def test_one_edit_is_taken_back_and_the_others_stay(door):
     for edit in (mass, limit, scale, density, rename):
         edit_name = edit.__name__
@@ -349,6 +351,7 @@ def test_one_edit_is_taken_back_and_the_others_stay(door):
     assert of("Gate").usdphys.mass.mass == 10.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_all", [False, True])
 def test_what_is_taken_back_counts_as_an_edit_and_the_list_is_of_the_scene_after_it(door, is_all):
     """Blender reports no change where only a property is set."""
@@ -374,6 +377,7 @@ def test_an_edit_that_another_one_holds_is_named(door):
     assert texts() == []
 
 
+@pytest.mark.slow
 def test_a_deleted_tree_comes_back_with_its_parents_bodies_and_materials(door):
     delete_tree()
     texts()
@@ -453,6 +457,7 @@ def test_the_panel_of_another_file_knows_nothing_of_this_one(door):
     assert source_report.report(name) is None
 
 
+@pytest.mark.slow
 def test_taking_back_is_one_step_of_undo(door):
     bpy.ops.ed.undo_push(message="imported")
     mass()
@@ -467,6 +472,7 @@ def test_taking_back_is_one_step_of_undo(door):
     assert len(bpy.data.scenes) == 1
 
 
+@pytest.mark.slow
 def test_a_joint_that_becomes_a_body_is_taken_back(door):
     of("Hinge").usdphys.rigid_body.is_applied = True
     found = source_changes.compare(bpy.context).changes
@@ -524,6 +530,7 @@ def imported_robot(folder, name, options):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "options"), ROBOT_OPTIONS, ids=["urdf", "xacro"])
 def test_edits_of_a_robot_are_compared_with_its_file(tmp_path, name, options):
     imported_robot(tmp_path, name, options)

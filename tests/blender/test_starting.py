@@ -74,6 +74,7 @@ def test_each_slice_ends_with_its_time_and_the_scene_is_changed_in_the_last_only
     assert bpy.context.scene.usdphys.preview.is_running
 
 
+@pytest.mark.slow
 def test_what_was_started_in_slices_moves_as_what_was_started_at_once(crates, clock):
     session = preview_guard.start(bpy.context)
     run(session, 0.5)

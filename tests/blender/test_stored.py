@@ -380,6 +380,7 @@ def test_without_a_migration_a_renamed_value_is_lost(later):
     assert later["without a migration"] is False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["open", "saved and opened", "link"])
 def test_renamed_values_arrive(later, way):
     assert later[way] == WITH_OTHERS

@@ -542,6 +542,7 @@ def test_loose_parts_as_primitives(place, tmp_path):
     assert not [text for text in wrong if "sheared" not in text]
 
 
+@pytest.mark.slow
 def test_loose_parts_as_objects(tmp_path):
     top = scenes.add("Top", scale=(2, 1, 0.5), rotation_euler=(0.3, 0.2, 0.1))
     whole = scenes.make_body(pieces(location=(1, 2, 3), parent=top))

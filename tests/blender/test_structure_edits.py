@@ -339,6 +339,7 @@ def world_of_blender():
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("operation", STRUCTURAL)
 def test_an_edit_of_structure_leaves_everything_where_blender_shows_it(tmp_path, operation, form):

@@ -138,6 +138,7 @@ def test_a_robot_arm_of_four_joints_holds_itself_in_5():
     assert base.matrix_world.translation.z == pytest.approx(0.5, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_rigid_body_scene_of_blender_is_converted_and_plays_in_2():
     bpy.ops.rigidbody.world_add()
     world = bpy.context.scene.rigidbody_world

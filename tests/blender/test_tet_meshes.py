@@ -107,6 +107,7 @@ def test_an_edited_topology_is_written_as_faces_and_named(tmp_path: Path) -> Non
     assert not prims(tmp_path / "out.usda")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("units", [{}, {"meters_per_unit": 0.01, "up_axis": "Y"}], ids=["same", "centimetres"])
 def test_an_imported_tetmesh_is_shown_and_goes_back_untouched(

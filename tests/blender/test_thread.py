@@ -60,6 +60,7 @@ def test_no_thread_works_beside_blender_under_a_context_override(override):
         assert after.result() != here
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_override", [False, True])
 def test_what_lives_is_left_out_of_walks_once_unless_an_override_is_among_it(has_override):
     was_frozen = collector.is_frozen()

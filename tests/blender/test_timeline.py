@@ -140,6 +140,7 @@ def test_a_jump_does_not_simulate_everything_between():
     assert leader.front == 2 and 50 - height(obj) == pytest.approx(fallen(1), rel=0.5)
 
 
+@pytest.mark.slow
 def test_an_edit_drops_the_frames_before_and_the_first_frame_begins_anew():
     ice = scenes.physics_material("Ice", dynamic_friction=0.0, static_friction=0.0, restitution=0.0)
     floor = scenes.add_box("Floor", (50, 50, 0.5), location=(0, 0, -0.5))

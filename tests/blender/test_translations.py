@@ -70,6 +70,7 @@ def test_a_label_has_one_spelling():
     assert [names for names in spellings.values() if len(names) > 1] == []
 
 
+@pytest.mark.slow
 def test_no_translation_of_a_tooltip_is_stale():
     assert sorted(rows("tooltips.tsv").keys() - label_texts.words()[1]) == []
 
@@ -100,6 +101,7 @@ def test_the_tooltip_of_an_action_and_its_refusal_are_translated():
     assert shown(message_of(refusal.value)).startswith("Il n'y a pas de faces à heurter dans 'Nothing'")
 
 
+@pytest.mark.slow
 def test_tooltips_have_no_breaks_of_lines():
     assert [tip for tip in label_texts.words()[1] if "\n" in tip or "  " in tip] == []
 
@@ -166,6 +168,7 @@ def test_a_file_of_one_language_translates_the_labels(name):
         assert sorted(re.findall(r"{[^}]*}", text)) == sorted(re.findall(r"{[^}]*}", english)), english
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("locale", "expected"),
     [("de_DE", "Starrkörper"), ("fr_FR", "Corps rigide"), ("ja_JP", "リジッドボディ"), ("zh_HANS", "刚体")],

@@ -42,6 +42,7 @@ def test_a_text_that_is_no_list_is_named(seen):
     assert "acme:modes of 'Box'" in message and "is not a list" in message
 
 
+@pytest.mark.slow
 def test_a_prim_of_a_type_of_the_vendor_is_an_object(seen):
     """Its lengths, its forces and that of the schema applied to it are in the units of the file; targets follow."""
     text = seen["export"][seen["export"].index('def AcmeWinch "Winch"') :].split("}")[0]

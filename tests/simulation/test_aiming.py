@@ -126,6 +126,7 @@ def test_bodies_that_joints_or_materials_connect_are_one_part():
     assert len(parts_of(model, freedoms, ["/B"])) == 1
 
 
+@pytest.mark.slow
 def test_the_speed_of_a_motor_takes_a_crank_to_a_place():
     """A crank of 0.5 m whose motor has a second: the angle is the speed times the time."""
     model = PhysicsModel()

@@ -87,6 +87,7 @@ def test_a_ball_rolls_as_far_as_its_energy_lasts(radius: float, mass: float, coe
     assert max(speed(world, "Ball")) < 0.02
 
 
+@pytest.mark.slow
 def test_rolling_resistance_lets_a_ball_rest_on_a_flat_slope_only() -> None:
     """It holds where the slope is below its coefficient, and else g (sin a - c cos a) / 1.4 is the acceleration."""
     for degrees, coefficient in ((2.0, 0.05), (10.0, 0.05), (10.0, 0.0)):

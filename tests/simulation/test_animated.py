@@ -388,6 +388,7 @@ def test_each_row_that_is_simulated_over_time_has_a_case() -> None:
     assert set(rows(animates=True)) == set(ROWS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", list(ROWS), ids=":".join)
 def test_a_value_changes_while_the_world_runs(row: tuple[str, str]) -> None:
     ROWS[row]()
@@ -489,6 +490,7 @@ def test_a_snapshot_holds_who_is_led() -> None:
     assert case.world.positions[0, 2] == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [1.0, 4.0])
 def test_a_led_body_takes_its_mass_and_has_it_once_it_is_released(start: float) -> None:
     case = Case()
@@ -534,6 +536,7 @@ def test_a_joint_of_which_only_drives_are_animated_may_stay_in_reduced_coordinat
     assert switches.changing_joints(model) == {"/Limited", "/Switched"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["preview", "mujoco"])
 @pytest.mark.parametrize("fps", [24.0, 60.0])
 def test_a_target_that_swings_shakes_a_mass_as_much_at_any_frame_rate(engine: str, fps: float) -> None:

@@ -78,6 +78,7 @@ def Sphere "Ball" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisio
     assert np.linalg.norm(recording.positions[-1, 0] - begin - flown) < 0.01 * np.linalg.norm(flown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [24, 60])
 def test_a_servo_follows_its_samples(tmp_path: Any, rate: float) -> None:
     physics = f"""

@@ -94,6 +94,7 @@ def played(armature: float, units: Units, seconds: float) -> tuple[World, float,
     return world, math.atan2(middle[2], middle[0]), gap
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("units", [METERS, CENTIMETERS], ids=["m", "cm"])
 @pytest.mark.parametrize("armature", [0.01, 0.1, 0.3])
 def test_a_linkage_with_armatures_falls_as_they_say(armature: float, units: Units) -> None:
@@ -105,6 +106,7 @@ def test_a_linkage_with_armatures_falls_as_they_say(armature: float, units: Unit
     assert codes(world) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("units", [METERS, CENTIMETERS], ids=["m", "cm"])
 @pytest.mark.parametrize("armature", [3.0, 100.0, 10000.0])
 def test_a_loop_with_armatures_of_any_size_stays_together(armature: float, units: Units) -> None:

@@ -56,6 +56,7 @@ def test_all_troublemakers_are_tried() -> None:
     assert set(TROUBLE) == set(beside.scenes.TROUBLE)
 
 
+@pytest.mark.slow
 def test_what_is_connected_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wind for all, which a troublemaker brings, moves the scene."""
 

@@ -63,6 +63,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("units", UNITS, ids=lambda units: units.name)
 @pytest.mark.parametrize("case", CASES)
 def test_all_fall_asleep_together(case: str, units: Units) -> None:

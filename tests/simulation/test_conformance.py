@@ -49,6 +49,7 @@ def judged(suite: Path, adapter: Path, *arguments: str, **environment: str) -> s
     return subprocess.run(command, cwd=suite, env=known | environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_every_scene_is_a_file_with_an_answer_and_a_name_of_its_own(conformance: Any, suite: Path) -> None:
     scenes = conformance.described(suite)["scenes"]
     assert len({scene["name"] for scene in scenes}) == len(scenes) == len(MEASURES)
@@ -74,6 +75,7 @@ def test_each_open_question_belongs_to_a_scene(conformance: Any, suite: Path) ->
     assert told == {row["title"] for row in content["ambiguous"]}
 
 
+@pytest.mark.slow
 def test_an_engine_that_is_right_holds(suite: Path, tmp_path: Path) -> None:
     adapter = tmp_path / "thrown.py"
     adapter.write_text(THROWN)
@@ -83,6 +85,7 @@ def test_an_engine_that_is_right_holds(suite: Path, tmp_path: Path) -> None:
     assert result["verdict"] == "holds" and result["value"] == pytest.approx(0.0, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_an_engine_with_other_gravity_is_off(suite: Path, tmp_path: Path) -> None:
     adapter = tmp_path / "thrown.py"
     adapter.write_text(THROWN)
@@ -90,6 +93,7 @@ def test_an_engine_with_other_gravity_is_off(suite: Path, tmp_path: Path) -> Non
     assert done.returncode == 1 and " off 405 " in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("body", "said"), [
     ("raise NotImplementedError('no flight here')", "refused: no flight here"),
     ("return {}", "refused: no poses of 'Ball'"),

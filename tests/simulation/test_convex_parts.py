@@ -52,6 +52,7 @@ def test_the_misfit_of_boxes_is_what_one_computes_by_hand() -> None:
     assert whole.distance == pytest.approx(1.0, abs=0.03)  # of the corner (2, 2), both faces of the notch 1 m away
 
 
+@pytest.mark.slow
 def test_the_fewest_parts_whose_error_is_allowed_are_made() -> None:
     # The hull of the L adds 0.5 of 3, a sixth.
     loose = finished(convex_parts.split(angle(), Wanted(error=0.25)))
@@ -67,6 +68,7 @@ def test_the_least_number_of_parts_is_suggested_for_each_error() -> None:
     assert convex_parts.suggested({0.1: 1, 0.02: 3}) == "10%: 1 part, 2%: 3 parts"
 
 
+@pytest.mark.slow
 def test_a_slider_that_moves_divides_a_mesh_once(monkeypatch: pytest.MonkeyPatch) -> None:
     surface, made = angle().moved(np.diag([1.0, 1.0, 1.5])), []
     whole = convex_parts.Series
@@ -99,6 +101,7 @@ def run_coacd(mesh, **options):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a script of sh stands for a Python")
 def test_parts_of_coacd_come_from_a_process_of_its_own(tmp_path: Path) -> None:
     python = fake(tmp_path, COACD)

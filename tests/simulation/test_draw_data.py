@@ -249,6 +249,7 @@ def has(lines, point) -> bool:
     return bool((np.abs(lines - np.array(point)).max(axis=1) < 1e-4).any())
 
 
+@pytest.mark.slow
 def test_colliders_are_drawn_as_they_collide() -> None:
     inner = (1, 1, 0)
     shown = {name: drawn(PhysicsModel(prims={"/Lump": lump(name)}), Options(colliders="ALL"))
@@ -465,6 +466,7 @@ def test_a_joint_that_closes_a_loop_is_not_drawn_as_a_link() -> None:
     assert links == {f"{W}/AB", f"{W}/BC", f"{W}/CA"} - {closing}
 
 
+@pytest.mark.slow
 def test_lines_follow_the_preview() -> None:
     file = File()
     file.add(file.body("Crate", (0, 0, 5), size=(1, 1, 2)), file.ground())

@@ -116,6 +116,7 @@ def test_a_joint_that_moves_nothing_is_named():
         task_of(model_in(file), f"{W}/Hinge", "angular")
 
 
+@pytest.mark.slow
 @UNITS
 @pytest.mark.parametrize(("length", "mass"), [(0.1, 0.05), (2.0, 3.0), (10.0, 5000.0)])
 def test_an_arm_turns_to_its_angle_holds_it_and_takes_its_time(units, length: float, mass: float):
@@ -243,6 +244,7 @@ def test_the_most_iterations_are_chosen_where_none_keep_the_promise():
     assert arm_motion.iterations_for(found, 1e-6, 0.6, 100)[0] == 255
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("units", "count", "response", "moving"), [(METERS, 7, 0.5, 0), (CENTIMETERS, 4, 0.1, 1)])
 def test_an_arm_holds_itself_and_each_hinge_takes_its_time(units, count: int, response: float, moving: int):
     text = held_robot(units, count, response)

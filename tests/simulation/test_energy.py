@@ -40,6 +40,7 @@ def test_no_false_alarm_in_a_fall_of_a_minute() -> None:
     assert world.unstable == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reduced", [False, True])
 @pytest.mark.parametrize(
     "drive",
@@ -98,6 +99,7 @@ def test_no_false_alarm_where_a_spring_is_wound_up_beyond_half_a_turn(
     assert world.unstable == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("swapped", [False, True])
 def test_no_false_alarm_where_a_hinge_is_seen_from_its_other_body(swapped: bool) -> None:
     """The spring of a joint in reduced coordinates whose body 1 is nearer to the root."""
@@ -139,6 +141,7 @@ def test_no_false_alarm_where_animation_and_hands_push() -> None:
     assert world.unstable == {}
 
 
+@pytest.mark.slow
 def test_what_gains_from_nowhere_is_named() -> None:
     """A damper that pushes instead: nothing authored may give energy, and this does."""
     world = run(wheel({"damping": -3.0}, spin=1.0), 3.0)
@@ -166,6 +169,7 @@ def test_the_body_that_gains_most_is_named() -> None:
     assert list(world.unstable) == [f"{W}/Box2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [1 / 30, 1 / 60, 1 / 480])
 def test_a_world_of_many_steps_is_looked_at_as_often(step: float) -> None:
     """Twice in half a simulated second, whatever a step is: the first look has nothing to compare with."""

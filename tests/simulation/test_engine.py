@@ -48,6 +48,7 @@ def test_bodies_hang_in_the_air_and_what_the_engine_cannot_do_is_named() -> None
     assert f"{W}/Crate" in found[0] and f"{W}/Hinge" in found[2]
 
 
+@pytest.mark.slow
 def test_the_preview_lets_them_fall_and_names_nothing() -> None:
     world = run(world_of(swing()), 1.0)
     assert world.positions[world.index(f"{W}/Crate"), 2] < 1.0

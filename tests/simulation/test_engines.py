@@ -88,6 +88,7 @@ def fallen(steps: int, seconds: float) -> float:
     return 9.81 * seconds**2 * steps * (steps + 1) / 2
 
 
+@pytest.mark.slow
 def test_motion_of_the_engine_is_written(crate, monkeypatch, tmp_path, capsys):
     """Poses come out as time samples in the units of the stage, with the scale that the prim had."""
     stand_in.stands_for(monkeypatch, ENGINES)
@@ -110,6 +111,7 @@ def test_motion_of_the_engine_is_written(crate, monkeypatch, tmp_path, capsys):
     assert "PhysX against the preview" in said and "/World/Crate: 0.1" in said
 
 
+@pytest.mark.slow
 def test_an_animated_body_moves_in_the_engine_too(monkeypatch, tmp_path):
     stand_in.stands_for(monkeypatch, ENGINES)
     file, poses = tmp_path / "lift.usda", tmp_path / "poses.json"
@@ -202,6 +204,7 @@ def test_the_simulator_is_ended_with_its_files(crate, engine, tmp_path):
         os.kill(child, 0)
 
 
+@pytest.mark.slow
 def test_poses_with_z_up_are_not_turned(crate, engine):
     """Newton turns a stage with Y up by itself."""
     engine(MOVES.replace("is_z_up=False", "is_z_up=True").replace("== 0.1", "== 0.5"))

@@ -124,6 +124,7 @@ def test_a_filtered_body_without_colliders_does_not_stand_for_the_bodies_below_i
     assert [round(float(place(world, name)[2]), 2) for name in ("A", "Mover/B")] == STACKED
 
 
+@pytest.mark.slow
 def test_more_kinds_of_groups_than_bits() -> None:
     """40 groups, each of which passes through one other: bits do not suffice, pairs do the rest."""
     file = File(METERS)
@@ -181,6 +182,7 @@ def test_a_pair_with_an_articulation_means_all_its_links() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stated", [("NewtonArticulationRootAPI", "newton:selfCollisionEnabled"),
                                     ("PhysxArticulationAPI", "physxArticulation:enabledSelfCollisions")])  # fmt: skip
 @pytest.mark.parametrize("collides", [True, False])

@@ -35,6 +35,7 @@ def test_equal_boxes_that_meet_face_to_face_do_not_spin_off(seed: int) -> None:
     assert np.abs(world.velocities()[1]).max() < 1.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sides", [5, 6, 8, 32])
 @pytest.mark.parametrize("start", [0.0, -0.3])
 def test_a_box_slides_over_the_middle_of_a_round_floor(sides: int, start: float) -> None:

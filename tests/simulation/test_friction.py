@@ -72,6 +72,7 @@ def test_what_slides_and_spins_turns_as_far_as_its_corners_say(
     assert place(world, "Plate")[:2] == pytest.approx(way, abs=0.05 * float(np.linalg.norm(way)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut", [0.15, 0.3, 0.45])
 def test_a_plate_of_two_parts_that_a_joint_holds_turns_as_far_as_its_corners_say(cut: float) -> None:
     """The friction of jointed bodies is that of each contact, too. cut: where the plate is cut, m."""
@@ -142,6 +143,7 @@ def test_a_plate_that_is_shaken_does_not_walk_its_box(amplitude: float, rate: fl
     assert np.abs(late - early).max() < 0.003 * 5.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(6))
 def test_boxes_of_any_size_slide_as_far_as_friction_says(number: int) -> None:
     """Random sizes of 1 cm to 10 m, masses of 1 g to 10 t, frames, units: speed^2 / 2 mu g, straight ahead."""
@@ -160,6 +162,7 @@ def test_boxes_of_any_size_slide_as_far_as_friction_says(number: int) -> None:
     assert place(world, "Box")[:2] == pytest.approx((way, 0.0), abs=0.02 * way)
 
 
+@pytest.mark.slow
 def test_a_plate_slides_and_spins_alike_beside_many_that_lie_still() -> None:
     ends = []
     for others in (0, MOST_SLIDING + 20):
@@ -247,6 +250,7 @@ def on_a_plank(mass: float, kinematic: bool = False):
     return world_of(file)
 
 
+@pytest.mark.slow
 def test_a_mass_that_is_set_live_rubs_as_one_that_is_written() -> None:
     written, live = on_a_plank(30.0), on_a_plank(0.5)
     live.set_mass(f"{W}/Plate", 30.0)
@@ -255,6 +259,7 @@ def test_a_mass_that_is_set_live_rubs_as_one_that_is_written() -> None:
         assert place(live, name) == pytest.approx(place(written, name), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_body_that_the_hand_leads_rubs_as_a_kinematic_one() -> None:
     written, led = on_a_plank(2.0, kinematic=True), on_a_plank(2.0)
     led.spaces[0].set_led(f"{W}/Plank", None)
@@ -262,6 +267,7 @@ def test_a_body_that_the_hand_leads_rubs_as_a_kinematic_one() -> None:
     assert place(led, "Plate") == pytest.approx(place(written, "Plate"), abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [1 / 60, 1 / 240])
 @pytest.mark.parametrize("tilt", [0.0, 5.0, 19.5, 40.0])
 def test_impact_of_a_tilted_plate_gets_the_friction_of_its_whole_impulse(tilt: float, step: float) -> None:

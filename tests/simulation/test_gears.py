@@ -105,6 +105,7 @@ def test_a_gear_shares_the_momentum_between_both_wheels(meters, kilograms, kind)
     assert "VendorNotSimulated" not in codes(world)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("meters", "kilograms"), UNITS)
 def test_a_pinion_moves_its_rack_and_feels_its_weight(meters, kilograms) -> None:
     """Without gravity momentum is shared; with it the rack falls as if the wheel were heavier."""
@@ -121,6 +122,7 @@ def test_a_pinion_moves_its_rack_and_feels_its_weight(meters, kilograms) -> None
     assert float(falling.velocities()[0][2][2]) == pytest.approx(expected / ratio - slowed * 0.5, rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("meters", "kilograms"), UNITS[1:])
 def test_a_light_motor_turns_a_heavy_wheel_to_the_place_of_its_target(meters, kilograms) -> None:
     drive = f"""
@@ -152,6 +154,7 @@ def coupled(kind: str, name: str, first: str, second: str, ratio: float) -> str:
     ])  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [2, 3, 6])
 def test_a_light_sun_shares_its_momentum_with_heavy_planets(number: int) -> None:
     """Each turns the other way, as fast: I w / (I + n I2)."""
@@ -170,6 +173,7 @@ def test_a_light_sun_shares_its_momentum_with_heavy_planets(number: int) -> None
         assert spin == pytest.approx(shared if path.endswith("Sun") else -shared, rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "rate"), [(1.0, 60), (0.03, 120), (0.03, 30)])
 def test_two_racks_on_a_pinion_are_an_atwood_machine(size: float, rate: int) -> None:
     """(m - m2) g / (m + m2 + I / r2), and the racks stay level with each other, however few steps their fall takes."""

@@ -79,6 +79,7 @@ def meeting(file: File) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_groups_become_one_before_their_bodies_touch() -> None:
     world = made(meeting)
     assert groups(world) == 3

@@ -85,6 +85,7 @@ FILES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(FILES))
 def test_a_hostile_file_gets_one_sentence_and_no_traceback(name: str, tmp_path: Path, capfd) -> None:
     text, inspected, simulated = FILES[name]

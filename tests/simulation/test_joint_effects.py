@@ -52,6 +52,7 @@ def speed_of(world: World, dof: str = "angular") -> float:
     return float((angular if dof == "angular" else linear)[0][2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_tree", [False, True])
 @pytest.mark.parametrize(("meters", "kilograms"), UNITS)
 @pytest.mark.parametrize("api", ["NewtonJointAPI", "PhysxJointAxisAPI:angular"])
@@ -71,6 +72,7 @@ def test_friction_stops_a_hinge(api, meters, kilograms, is_tree) -> None:
     assert "VendorNotSimulated" not in codes(world)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "expected"), [
     ("frictionloss", lambda w: w - 0.8 / INERTIA * 0.5), ("damping", lambda w: w * math.exp(-0.8 / INERTIA * 0.5)),
     ("armature", lambda w: w),
@@ -93,6 +95,7 @@ def test_friction_holds_a_slide_up_to_its_force(meters, kilograms) -> None:
         assert world.joint_position("/Joint", "linear") == pytest.approx(wanted, abs=near)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("friction", [0.0, 0.5])
 def test_friction_beside_a_motor_keeps_it_behind(friction) -> None:
     """A velocity drive of damping d turns more slowly by T / d."""
@@ -125,6 +128,7 @@ def test_an_armature_is_inertia(meters, kilograms, is_tree) -> None:
     assert speed_of(world) == pytest.approx(torque / (INERTIA + armature), rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_tree", [False, True])
 @pytest.mark.parametrize("kind", ["Revolute", "Prismatic"])
 def test_a_joint_does_not_exceed_its_speed(kind, is_tree) -> None:
@@ -145,6 +149,7 @@ def test_a_joint_does_not_exceed_its_speed(kind, is_tree) -> None:
     assert gone == pytest.approx(most, rel=0.04)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("meters", "kilograms"), UNITS)
 @pytest.mark.parametrize("api", ["NewtonJointAPI", "PhysxLimitAPI:linear"])
 def test_a_soft_limit_gives_way_by_force_over_stiffness(api, meters, kilograms) -> None:
@@ -200,6 +205,7 @@ def test_a_slow_joint_does_not_bounce() -> None:
     assert speed_of(world) == pytest.approx(0.0, abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("meters", "kilograms"), UNITS)
 @pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (1.0, 1.0), (0.5, 1.0)])
 def test_a_distance_spring_sags_by_weight_over_stiffness(low, high, meters, kilograms) -> None:

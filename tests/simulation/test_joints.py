@@ -36,6 +36,7 @@ def tilt(world, name: str, axis: int = 2) -> float:
 # --------------------------------------------------------------------------- hinges and pendulums
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axis", ["X", "Y", "Z"])
 def test_period_of_a_physical_pendulum(axis: str) -> None:
     """omega^2 = m g l / (I + m l^2), whatever the axis of the joint is called."""
@@ -68,6 +69,7 @@ def test_hinge_angle_and_limits() -> None:
     assert place(world, "Rod") == pytest.approx((0.5 * math.cos(0.5), 0, 3 - 0.5 * math.sin(0.5)), abs=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limits", [(100, 260), (-400, -300), (-200, 170), (30, INF)])
 def test_limits_that_are_not_around_zero(limits: tuple[float, float]) -> None:
     """Turned by a drive to the end of its limits, also beyond half a turn."""
@@ -640,6 +642,7 @@ def test_breaks_at_the_set_torque(kind: str, share: float) -> None:
     assert (world.broken_joints != ()) == (share > 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("swapped", [False, True])
 def test_the_load_of_a_joint_holds_what_lies_on_what_it_holds(swapped: bool) -> None:
     """A beam of 2 kg in a wall, and a box of 3 kg on it, 0.8 m from the wall."""
@@ -656,6 +659,7 @@ def test_the_load_of_a_joint_holds_what_lies_on_what_it_holds(swapped: bool) -> 
     assert torque == pytest.approx(G * (2 * 0.5 + 3 * 0.8), rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("swapped", "kind"), [(False, "Fixed"), (True, "Fixed"), (False, "Prismatic")])
 def test_the_force_of_a_joint_is_that_on_its_second_body_along_the_frame_there(swapped: bool, kind: str) -> None:
     """A beam in a wall: its weight downwards on the wall, and as much upwards on the beam. The frame stands upright."""

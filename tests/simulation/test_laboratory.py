@@ -88,6 +88,7 @@ def test_a_failure_is_reduced_to_what_it_needs(tmp_path: Any, monkeypatch: pytes
     assert texts[0] != texts[1]
 
 
+@pytest.mark.slow
 def test_momentum_that_is_lost_is_noticed() -> None:
     experiment = lab.Experiment(lab.scenes.scene_of(3, "drift"), 0.5)
     assert lab.broken_laws(experiment) == []

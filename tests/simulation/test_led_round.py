@@ -98,6 +98,7 @@ def test_a_loop_takes_no_more_speed_of_a_ball_than_its_edges(parts: int, rate: i
     check_loop("Sphere", parts, 0.0, rate, quality, units)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shape", "parts", "friction"),
     [("Sphere", 360, 0.8), ("Cube", 128, 0.0), ("Capsule", 128, 0.8), ("Cylinder", 64, 0.8), ("Cylinder", 128, 0.8)],

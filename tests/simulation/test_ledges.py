@@ -135,6 +135,7 @@ def test_a_step_on_a_body_that_moves_stops_a_box(carrier: str) -> None:
     assert place(run(world_of(file), 3.0), "Body")[0] < 3.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("radius", [0.05, 0.2])
 def test_a_ball_rolls_on_at_its_speed(radius: float, kind: str) -> None:
@@ -147,6 +148,7 @@ def test_a_ball_rolls_on_at_its_speed(radius: float, kind: str) -> None:
     assert place(world, "Body") == pytest.approx((4.0, 0.3, radius), abs=0.06)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("radius", [0.05, 0.2])
 @pytest.mark.parametrize("speed", [0.01, 2.0])
 def test_a_ball_does_not_sink_into_the_line_between_two_open_surfaces(speed: float, radius: float) -> None:

@@ -182,6 +182,7 @@ def test_a_moment_is_reached_again_with_all_that_was_told(falls) -> None:
     assert np.array_equal(run(world, 0.3).positions, after)
 
 
+@pytest.mark.slow
 def test_drives_change_where_the_engine_takes_them(falls) -> None:
     world = falls(stand_in_joints=f"{W}/Hinge")
     world.set_gravity((0, 0, 0))
@@ -245,6 +246,7 @@ def test_a_child_that_fails_is_one_sentence_and_gone(falls, fault: str, sentence
         world.step()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["dies@build", "raises@build", "rubbish@build", "text@build"])
 def test_a_child_that_fails_at_the_start_is_a_sentence(falls, fault: str) -> None:
     with pytest.raises(EngineError, match="PhysX"):

@@ -32,6 +32,7 @@ def plank_on_ropes(
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("units", UNITS, ids=attrgetter("name"))
 @pytest.mark.parametrize(("lean", "least"), [(0.0, 0.0), (0.5, 0.0), (0.0, 1.0)], ids=["straight", "oblique", "rods"])
 @pytest.mark.parametrize("share", [0.95, 1.05])

@@ -215,6 +215,7 @@ def axes_out(world: np.ndarray) -> list[float]:
     return (turn_ @ world @ turn_.T).T.ravel().tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "change"), CASES)
 def test_prims_that_share_a_prototype_give_what_each_would_by_itself(kind: str, change: Callable[..., Any]) -> None:
     """One copy differs in one value."""

@@ -78,6 +78,7 @@ def test_the_certificate_names_the_attribute_of_a_planted_fault(fault: Fault) ->
     assert (f"{W}/{fault.prim}", fault.attribute) in causes
 
 
+@pytest.mark.slow
 def test_many_faults_are_planted_and_the_demos_are_clean_without_them() -> None:
     assert len(FAULTS) >= 30
     assert len(CLEAN) == 20
@@ -708,6 +709,7 @@ def test_what_moves_otherwise_said_in_another_order_names_the_limits_that_push_i
     assert ("the program is at fault" in check.fix) != is_pushed
 
 
+@pytest.mark.slow
 def test_a_leader_that_is_not_pushed_back_in_the_preview_is_the_reason_why_an_engine_moves_it_otherwise() -> None:
     """Of two coupled joints with different loads, each engine but the preview moves the leader by both."""
     pytest.importorskip("mujoco")
@@ -884,6 +886,7 @@ def test_what_flies_apart_otherwise_in_each_run_does_not_move_as_what_hangs() ->
     assert [(cause.path, cause.attribute) for cause in failed.causes] == [(f"{W}/LastA", "physics:body1")]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_simulated_is_compared_with_what_can(monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine that refused a link of an articulation that is kinematic ended the proof with a traceback."""
 
@@ -936,6 +939,7 @@ def test_what_differs_is_named_also_where_there_was_no_time_to_compare(monkeypat
     assert "physics:jointEnabled" in {cause.attribute for cause in named.causes}
 
 
+@pytest.mark.slow
 def test_what_is_asked_for_by_name_is_compared_before_what_is_always_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     was, now = (model_of(stage_of(hinge_file("Y", lines=[f"bool physics:jointEnabled = {enabled}"]).text()))
                 for enabled in (1, 0))  # fmt: skip
@@ -1059,6 +1063,7 @@ def test_an_engine_that_gives_cylinders_edges_is_said_to_where_one_rolls(
         assert ("on edges, which slow them, such as /World/Wheel" in check.message) == (is_said and has_edges)
 
 
+@pytest.mark.slow
 def test_what_falls_for_ever_gains_no_energy_and_its_joints_are_not_apart() -> None:
     """A robot on slides, in a file without a ground, is 48 m/s fast when the checks end."""
     file = File(METERS)

@@ -77,6 +77,7 @@ def test_scale_is_part_of_the_shape(kind: str, scale: tuple[float, ...]) -> None
     assert rest(file, seconds=1.0)[2] == pytest.approx(abs(scale[2]) / 2, abs=0.01)
 
 
+@pytest.mark.slow
 def test_mirrored_cone_stands_on_its_base() -> None:
     """Mirrored along its axis, the base is above and the tip below: it falls over, unlike one mirrored across."""
     for scale, stands in (((1, 1, 1), True), ((-1, 1, 1), True), ((1, 1, -1), False)):

@@ -114,6 +114,7 @@ def test_bake_below_parents_and_scale(tmp_path) -> None:
             assert lengths == pytest.approx(np.linalg.norm(world_at(before, path, 0)[:3, :3], axis=0), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_animated_kinematic_body_pushes(tmp_path) -> None:
     """A wall whose time codes begin at 24 and run at 12 a second comes along with 1 m/s."""
     file = File(CENTIMETERS)

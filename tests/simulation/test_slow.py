@@ -15,6 +15,7 @@ W = "/World"
 FAR = [0.0, 6.0, 60.0, 200.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("degrees", [0.0, 37.0])
 @pytest.mark.parametrize("speed", [0.001, 0.006, 0.02, 0.1])
 @pytest.mark.parametrize("x", FAR)

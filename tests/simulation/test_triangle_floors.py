@@ -35,6 +35,7 @@ def flat(file: File, cell: float, kind: str) -> str:
     return file.mesh("Floor", points, faces, "none", material=f"{W}/Wood")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["shared", "split", "flipped"])
 @pytest.mark.parametrize(("cell", "start"), [(0.05, 0.013), (0.1, 0.013), (0.25, 0.0), (1.0, 0.0)])
 def test_a_box_slides_as_far_as_on_a_box(cell: float, kind: str, start: float) -> None:
@@ -51,6 +52,7 @@ def test_a_box_slides_as_far_as_on_a_box(cell: float, kind: str, start: float) -
     assert highest < 0.105
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["shared", "split", "flipped"])
 @pytest.mark.parametrize(("cell", "y"), [(0.05, 0.03), (0.25, 0.03), (0.25, 0.11), (1.0, 0.11)])
 @pytest.mark.parametrize(

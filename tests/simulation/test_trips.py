@@ -56,6 +56,7 @@ def lost_limit(model: Any) -> Any:
     return edited(model, "Hinge", usd_physics.RevoluteJoint, upper_limit=None)
 
 
+@pytest.mark.slow
 def test_a_format_that_keeps_all_passes() -> None:
     assert [check.status for check in tripped("door")] == ["pass"]
 
@@ -100,6 +101,7 @@ def test_a_body_that_is_gone_is_missing_unless_it_stood_still() -> None:
     assert [check.status for check in tripped("arm", fixed_to_the_world, seconds=0.25)] == ["pass"]
 
 
+@pytest.mark.slow
 def test_a_format_may_swap_the_sides_of_a_joint_and_place_frames_elsewhere() -> None:
     def otherwise(model: Any) -> Any:
         joint = model.prims[f"{W}/Hinge"].get(usd_physics.RevoluteJoint)
@@ -154,6 +156,7 @@ def test_the_frame_of_a_body_that_is_scaled_to_nothing_stays() -> None:
     assert np.array_equal(back.prims[path].world, other.prims[path].world)
 
 
+@pytest.mark.slow
 def test_two_models_that_are_balanced_are_told_apart_where_gravity_leans() -> None:
     """A pendulum that stands upright without moving, with its centre of mass on the other side."""
 

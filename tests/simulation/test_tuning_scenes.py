@@ -67,6 +67,7 @@ def test_a_column_of_small_cubes_sinks_by_a_part_of_its_height() -> None:
     assert sag(10, 0.02) < 0.005 * 200
 
 
+@pytest.mark.slow
 def test_grains_of_a_millimetre_come_to_rest() -> None:
     assert [stack(count, 0.001, 1.5).awake_count for count in (4, 6, 8, 10)] == [0] * 4
 

@@ -39,6 +39,7 @@ def yaw(world) -> float:
     return math.atan2(matrix[1, 0], matrix[0, 0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("articulated", [False, True])
 @pytest.mark.parametrize(("left", "right"), [(2.0, 4.0), (-3.0, 3.0), (5.0, 2.0), (3.0, 3.0)])
 @pytest.mark.parametrize("units", [METERS, CENTIMETERS])

@@ -65,6 +65,7 @@ def test_two_builds_run_the_same(name: str) -> None:
     assert state(first) == state(second)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pile", *sorted(SCENES)])
 def test_snapshots_are_exact(name: str) -> None:
     world = World(pile()) if name == "pile" else made(SCENES[name])
@@ -620,6 +621,7 @@ def test_nothing_that_starts_with_blender_imports_the_solver() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, timeout=900)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", [PREVIEW, "mujoco"])
 def test_a_world_that_is_built_anew_holds_what_the_one_before_held(engine) -> None:
     if engine == "mujoco":
