@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import IO, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import frames
+from ...core import clock, frames
 from ...core.deformables import Deformable
 from ...core.errors import InputError
 from ...core.units import StageUnits
@@ -104,7 +103,7 @@ class Run:
         self._jobs = [Job(file, steps, seconds), *more]
         self._targets = [self.folder / f"poses{number or ''}.npz" for number in range(len(self._jobs))]
         self._log = self.folder / "log.txt"
-        self._began = time.time()
+        self._began = clock.wall()
         self._stream: IO[bytes] = self._log.open("wb")
         self._child = subprocess.Popen(
             [
