@@ -17,12 +17,14 @@ import mathutils
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon import formats
+from usdphys_ext.usdphys_addon.core import likeness
 from usdphys_ext.usdphys_addon.core.errors import InputError, UsdPhysError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.exchange import gltf_export, gltf_import, gltf_panels
 from usdphys_ext.usdphys_addon.gltf import additions, keep, names, read, write
 from usdphys_ext.usdphys_addon.gltf.document import Document
 
+from . import scenes
 from .gltf_scenes import BODY, FAMILIES, cube, enabled, exported, hinge, nodes_of, physics
 from .test_import import share_of
 
@@ -967,6 +969,25 @@ def test_scaled_and_offset_collider_has_a_node_of_its_own_below_the_body(tmp_pat
     radius = [shape["sphere"]["radius"] for shape in document.pool(names.KHR_SHAPE, "shapes") if "sphere" in shape]
     assert radius == [pytest.approx(1.0)]
     assert math.isfinite(radius[0])
+
+
+@pytest.mark.parametrize("operator", ["cylinder", "cone"])
+@pytest.mark.parametrize("scale", [(0.4, 0.4, 0.1), (3, 3, 3), (2, 2, 5)])
+def test_the_automatic_collider_of_a_scaled_round_mesh_comes_back_as_large(tmp_path, operator, scale):
+    """A wheel that was made by scaling a cylinder came back with a radius that was scaled twice, without a word."""
+    getattr(bpy.ops.mesh, f"primitive_{operator}_add")(location=(0, 0, 3), rotation=(0.3, 0.5, 0))
+    obj = bpy.context.object
+    obj.name, obj.scale = "Wheel", scale
+    scenes.make_body(obj)
+    scenes.make_collider(obj, "AUTO")
+    bpy.context.view_layer.update()
+    before = likeness.bounds(scenes.the(scenes.read_model().colliders))
+    exported(tmp_path / "wheel.gltf")
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    gltf_import.import_gltf(tmp_path / "wheel.gltf")
+    bpy.context.view_layer.update()
+    after = likeness.bounds(scenes.the(scenes.read_model().colliders))
+    np.testing.assert_allclose(after, before, atol=0.002 * max(scale))
 
 
 # --------------------------------------------------------------------------- USD -> glTF -> USD

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
+import numpy as np
 from bpy.types import Material, Object, PropertyGroup, Scene
 
 from ..core import frames, paths
@@ -249,9 +250,13 @@ def _write_below(writing: WritingContext, obj: Object, prim: Prim) -> None:
         # Copies of a collider share its gprim and its pose.
         pose = prim.local
         key = (id(gprim), id(pose))
-        if key not in writing.shapes:
-            writing.shapes[key] = (gprim, pose, _shape_below(prim, gprim, pose, writing.local))
-        for name, value in writing.shapes[key][2]:
+        if (stretched := _stretched(prim, gprim, pose, writing.local)) is not None:
+            shape = stretched
+        else:
+            if key not in writing.shapes:
+                writing.shapes[key] = (gprim, pose, _shape_below(prim, gprim, pose, writing.local))
+            shape = writing.shapes[key][2]
+        for name, value in shape:
             setattr(item, name, value)
     else:
         item.shape = "MESH"
@@ -273,6 +278,27 @@ def _shape_below(prim: Prim, gprim: usd_geom.Gprim, pose: frames.Matrix, meters:
         values["rotation"] = frames.quaternion_of(frames.rotation_of(pose))
         scale = frames.scale_of(pose).tolist()
     return (*values.items(), *gprim_properties.gprim_properties(gprim, meters, scale=scale).items())
+
+
+def _stretched(
+    prim: Prim, gprim: usd_geom.Gprim, pose: frames.Matrix, meters: float
+) -> tuple[tuple[str, Any], ...] | None:  # fmt: skip
+    """`_shape_below` of a round gprim whose pose has a scale, such as one that takes back that of its object.
+
+    Its radius goes by the largest scale across its axis, of the object as of all. None for other shapes.
+    """
+    own = frames.scale_of(pose)
+    if isinstance(gprim, usd_geom.Cube | usd_geom.Plane) or np.abs(own - 1.0).max() < 1e-9 or not own.all():
+        return None
+    above = prim.world @ np.linalg.inv(pose)
+    now = np.linalg.norm(prim.world[:3, :3], axis=0)
+    before = np.linalg.norm(above[:3, :3] @ frames.rotation_of(pose), axis=0)
+    axis = "XYZ".index(getattr(gprim, "axis", None) or "Z")
+    around, along = float(np.delete(now, axis).max() / np.delete(before, axis).max()), float(now[axis] / before[axis])
+    if isinstance(gprim, usd_geom.Sphere):
+        around = float(now.max() / before.max())
+    size = gprim_properties.gprim_properties(gprim, meters, around=around, along=along)
+    return tuple((dict(_shape_below(prim, gprim, pose, meters)) | size).items())
 
 
 def _is_straight(rows: list[list[float]]) -> bool:
