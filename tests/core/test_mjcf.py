@@ -15,8 +15,8 @@ from usdphys_ext.usdphys_addon.cli import file_checks
 from usdphys_ext.usdphys_addon.core import frames, mass, paths, vendor_schemas
 from usdphys_ext.usdphys_addon.core.air import Air
 from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
-from usdphys_ext.usdphys_addon.core.model import PhysicsModel
-from usdphys_ext.usdphys_addon.core.schemas import usd_physics
+from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.mjcf import layout, read, verify, write
 from usdphys_ext.usdphys_addon.simulation.world import World
 from usdphys_ext.usdphys_addon.usd import mjcf_file, mjcf_stage
@@ -754,6 +754,24 @@ def test_largest_speeds_and_drives_without_gains_are_named_once_for_all_joints(t
         "MuJoCo has no drive without gains", "MuJoCo has no largest speed"
     ]  # fmt: skip
     assert all(f"'{path.rpartition('/')[2]}'" in message for path in hinges for message in told)
+
+
+def test_what_bounces_and_what_runs_is_named_in_an_export() -> None:
+    model = PhysicsModel()
+    rubber = model.add(Prim("/Rubber", "Material", is_xformable=False))
+    rubber.add(usd_physics.MaterialAPI(dynamic_friction=0.5, restitution=0.8))
+    ball = model.add(Prim("/Ball", "Sphere", materials=("/Rubber",)))
+    belt = model.add(Prim("/Belt", "Cube"))
+    for prim, shape in ((ball, usd_geom.Sphere(0.5)), (belt, usd_geom.Cube(1.0))):
+        prim.add(usd_physics.CollisionAPI())
+        prim.add(shape)
+    ball.add(usd_physics.RigidBodyAPI())
+    belt.schemas["PhysxSurfaceVelocityAPI"] = vendor_schemas.find("PhysxSurfaceVelocityAPI")(surface_velocity=(1, 0, 0))
+    said = {issue.path: issue.message for issue in write.text_of(model, "belt").issues}
+    assert "nothing bounces in MuJoCo" in said["/Rubber"] and "stands still in MuJoCo" in said["/Belt"]
+    rubber.get(usd_physics.MaterialAPI).restitution = 0.0
+    belt.schemas["PhysxSurfaceVelocityAPI"].surface_velocity_enabled = False
+    assert not {"/Rubber", "/Belt"} & {issue.path for issue in write.text_of(model, "belt").issues}
 
 
 def test_the_damping_of_the_scene_is_named_in_an_export(tmp_path: Path) -> None:

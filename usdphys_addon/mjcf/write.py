@@ -102,6 +102,8 @@ class _Writer:
         self.seen = {part.path: part for part in further.seen}
         self.moving = values.by_target(further.actuators)
         self.materials: dict[tuple[Any, ...], str] = {}
+        #: Physics materials of written colliders that bounce.
+        self.bouncing: dict[str, Prim] = {}
         self.textures: dict[Path, str | None] = {}
         self.issues: list[Issue] = []
         self.names: dict[str, str] = {}
@@ -148,6 +150,7 @@ class _Writer:
             raise InputError("There is no body and no collider to write.")
         self.actuate()
         self.tell_unsaid()
+        self.tell_surfaces()
         self.tell_left_open()
         sections = [self.options(), ("asset", self.assets), ("worldbody", world), ("contact", excludes)]
         sections += [("equality", self.equalities), ("tendon", self.tendons), ("actuator", self.actuators)]
@@ -632,6 +635,8 @@ class _Writer:
         material = self.model.prims.get(prim.physics_binding or (prim.materials[-1] if prim.materials else ""))
         own = material.get(usd_physics.MaterialAPI) if material is not None else None
         friction = FRICTION if own is None else own.resolved("dynamic_friction")
+        if material is not None and own is not None and own.resolved("restitution") > 0.0:
+            self.bouncing[material.path] = material
         newton: Any = material.schemas.get("NewtonMaterialAPI") if material is not None else None
         more = [newton.allowed(word) for word in ("torsional_friction", "rolling_friction")] if newton else []
         numbers = [max(friction, 1e-5)] + ([] if None in more else more)
@@ -714,6 +719,21 @@ class _Writer:
                 next(iter(prims.values())), f"MuJoCo has no {what} of joints: that of {names} is left out.",
                 "Export USD to keep it.", "info",
             )  # fmt: skip
+
+    def tell_surfaces(self) -> None:
+        """Name what surfaces do, and those of MuJoCo do not."""
+        running = [prim for prim in self.model.prims.values() if _runs(prim)]
+        for prims, what, fix in (
+            (
+                list(self.bouncing.values()),
+                "bounces (restitution), and nothing bounces in MuJoCo",
+                "Export USD to keep it.",
+            ),
+            (running, "has a running surface, which stands still in MuJoCo", "Export USD for PhysX to keep it."),
+        ):
+            if prims:
+                more = f" and {counted(len(prims) - 1, 'more prim')}" if len(prims) > 1 else ""
+                self.issue(prims[0], f"{prims[0].display}{more} {what}.", fix)
 
     def tell_left_open(self) -> None:
         for kind, prims in self.left_open.items():
@@ -1214,3 +1234,11 @@ def _angle(between: Floats, number: int) -> float:
     """The angle of a rotation about an axis of its frame."""
     after, last = (number + 1) % 3, (number + 2) % 3
     return math.atan2(float(between[last, after]), float(between[after, after]))
+
+
+def _runs(prim: Prim) -> bool:
+    """True for a prim whose surface moves, as that of a conveyor does."""
+    value: Any = prim.schemas.get("PhysxSurfaceVelocityAPI")
+    if value is None or value.surface_velocity_enabled is False:
+        return False
+    return any((*(value.surface_velocity or ()), *(value.surface_angular_velocity or ())))
