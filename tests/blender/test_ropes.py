@@ -29,6 +29,19 @@ def posts(distance=4.0, height=3.0, rise=0.0):
     return found
 
 
+def level_line():
+    """A curve of 1.5 m along X, at a height of 3 m."""
+    data = bpy.data.curves.new("Path", "CURVE")
+    data.dimensions = "3D"
+    spline = data.splines.new("POLY")
+    spline.points.add(1)
+    for point, x in zip(spline.points, (0.0, 1.5), strict=True):
+        point.co = (x, 0.0, 3.0, 1.0)
+    line = scenes.add("Path", data)
+    bpy.context.view_layer.update()
+    return line
+
+
 def bodies():
     return sorted((obj for obj in bpy.data.objects if obj.usdphys.rigid_body.is_applied), key=lambda obj: obj.name)
 
@@ -385,14 +398,7 @@ def test_a_rope_whose_end_is_inside_of_a_hook_hangs_on_it_and_falls_as_without(t
             hook = scenes.add_box("Hook", (0.05, 0.05, 0.05), location=(0, 0, 3), rotation_euler=(0, 0, 0.5 * turned))
             for obj in (hook, scenes.add_box("Wall", (0.1, 9, 9), location=(9, 0, 0))):
                 scenes.make_collider(obj)
-        data = bpy.data.curves.new("Path", "CURVE")
-        data.dimensions = "3D"
-        spline = data.splines.new("POLY")
-        spline.points.add(1)
-        for point, x in zip(spline.points, (0.0, 1.5), strict=True):
-            point.co = (x, 0.0, 3.0, 1.0)
-        select(scenes.add("Path", data))
-        bpy.context.view_layer.update()
+        select(level_line())
         bpy.ops.usdphys.rope(segments=10, mass=1.0, ends="START")
         if with_hook:
             (pair,) = bpy.data.objects["Rope 1"].usdphys.filtered_pairs.filtered_pairs
@@ -406,13 +412,7 @@ def test_a_rope_whose_end_is_inside_of_a_hook_hangs_on_it_and_falls_as_without(t
 @pytest.mark.parametrize("ends", ["NONE", "BOTH"])
 def test_an_end_that_is_not_fixed_is_held_by_nothing_and_a_moving_body_is_the_side_of_the_joint(ends):
     load = scenes.make_body(scenes.solid("Load", (0.2, 0.2, 0.2), location=(1.5, 0, 3)))
-    data = bpy.data.curves.new("Path", "CURVE")
-    spline = data.splines.new("POLY")
-    spline.points.add(1)
-    for point, x in zip(spline.points, (0.0, 1.5), strict=True):
-        point.co = (x, 0.0, 3.0, 1.0)
-    select(scenes.add("Path", data))
-    bpy.context.view_layer.update()
+    select(level_line())
     bpy.ops.usdphys.rope(segments=10, ends=ends)
     sides = [{obj.usdphys.joint.body0, obj.usdphys.joint.body1} for obj in bpy.data.objects if obj.usdphys.joint.body1]
     assert sum(load in both for both in sides) == (ends == "BOTH")

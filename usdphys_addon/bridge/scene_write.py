@@ -249,10 +249,9 @@ def _write_below(writing: WritingContext, obj: Object, prim: Prim) -> None:
     if gprim is not None:
         # Copies of a collider share its gprim and its pose.
         pose = prim.local
-        key = (id(gprim), id(pose))
-        if (stretched := _stretched(prim, gprim, pose, writing.local)) is not None:
-            shape = stretched
-        else:
+        shape = _stretched(prim, gprim, pose, writing.local)
+        if shape is None:
+            key = (id(gprim), id(pose))
             if key not in writing.shapes:
                 writing.shapes[key] = (gprim, pose, _shape_below(prim, gprim, pose, writing.local))
             shape = writing.shapes[key][2]
