@@ -60,9 +60,13 @@ def runs(place: int, kind: Kind, blender: Part, turn: Part) -> bool:
     """Whether a case, the `place`-th from some start, runs in such a Blender and such a turn.
 
     Each case of a slow test, and of a test of many, runs in one of the Blenders; the cases go round, so that each gets
-    some. What is for some Blenders only runs wherever it can. Each slow case runs in one of the turns.
+    some. What is for some Blenders only runs wherever it can. In one of the turns only run a slow case, wherever it
+    does, and a fast one in Blenders that are neither the first nor the last: what works in both works in these.
     """
-    is_in_one_blender = (kind.is_slow or kind.cases > FEW) and not kind.is_for_some
+    if kind.is_slow or kind.cases > FEW:
+        is_in_one_turn, is_in_one_blender = kind.is_slow, not kind.is_for_some
+    else:
+        is_in_one_turn, is_in_one_blender = 0 < blender.number < blender.count - 1 and not kind.is_for_some, False
     if is_in_one_blender and place % blender.count != blender.number:
         return False
-    return not kind.is_slow or place // blender.count % turn.count == turn.number
+    return not is_in_one_turn or place // blender.count % turn.count == turn.number

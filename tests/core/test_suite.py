@@ -263,12 +263,14 @@ def runs_of(kind: shares.Kind, start: int, blenders: int) -> list[int]:
 @pytest.mark.parametrize("start", [0, 7, 2**31 + 5])
 @pytest.mark.parametrize("cases", [1, 2, 3, 20])
 @pytest.mark.parametrize("blenders", [1, 2, 3])
-def test_three_turns_take_each_slow_case_once_and_what_is_fast_always(start, cases, blenders):
+def test_three_turns_take_a_slow_case_once_and_a_fast_one_always_in_the_first_and_the_last_blender(start, cases, blenders):
     slow, slow_for_some = shares.Kind(True, False, cases), shares.Kind(True, True, cases)
     assert runs_of(slow, start, blenders) == [1] * cases
     assert runs_of(slow_for_some, start, blenders) == [blenders] * cases
-    fast = 3 * blenders if cases <= shares.FEW else 3
+    between = max(blenders - 2, 0)
+    fast = 3 * (blenders - between) + between if cases <= shares.FEW else 3
     assert runs_of(shares.Kind(False, False, cases), start, blenders) == [fast] * cases
+    assert runs_of(shares.Kind(False, True, cases), start, blenders) == [3 * blenders] * cases
 
 
 def test_all_is_one_part_without_a_variable_and_where_every_test_is_asked_for(monkeypatch):

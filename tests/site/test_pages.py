@@ -111,6 +111,7 @@ def tabs(browser: Browser, address: str) -> Iterator[dict[str, Watched]]:
         context.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("name", PAGES)
 def test_nothing_is_wider_than_the_window_and_nothing_goes_wrong(tabs, name, window):
