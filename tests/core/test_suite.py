@@ -263,7 +263,7 @@ def runs_of(kind: shares.Kind, start: int, blenders: int) -> list[int]:
 @pytest.mark.parametrize("start", [0, 7, 2**31 + 5])
 @pytest.mark.parametrize("cases", [1, 2, 3, 20])
 @pytest.mark.parametrize("blenders", [1, 2, 3])
-def test_three_turns_take_a_slow_case_once_and_a_fast_one_always_in_the_first_and_the_last_blender(start, cases, blenders):
+def test_three_turns_take_a_slow_case_once_and_a_fast_one_always_in_outer_blenders(start, cases, blenders):
     slow, slow_for_some = shares.Kind(True, False, cases), shares.Kind(True, True, cases)
     assert runs_of(slow, start, blenders) == [1] * cases
     assert runs_of(slow_for_some, start, blenders) == [blenders] * cases
