@@ -79,7 +79,12 @@ def _corners(shape: Any) -> Matrix:
 
 
 def _face(corners: Matrix, normal: Matrix) -> Matrix:
-    """The corners of the face of a solid that a normal is of; none if it is of an edge or a corner."""
+    """The corners of the face of a solid that a normal is of; none if it is of an edge or a corner.
+
+    A manifold of what is near and has not touched yet has a normal of zeros.
+    """
+    if not normal.any():
+        return np.zeros((0, 3))
     heights = corners @ normal
     width = float(np.ptp(corners, axis=0).min())
     face = corners[heights > heights.max() - FLAT * width]
