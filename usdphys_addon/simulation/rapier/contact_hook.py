@@ -555,7 +555,7 @@ def _facing(ctx: Any, contacts: Any, near: float) -> Any:
         contact = contacts[number]
         if math.dist(contact.point.to_tuple(), contact.point2.to_tuple()) > abs(contact.dist) + near:
             ctx.remove_solver_contact(number)
-    return contacts if ctx.num_solver_contacts == count else ctx.solver_contacts
+    return contacts if ctx.num_solver_contacts() == count else ctx.solver_contacts
 
 
 def held(first: Grip, second: Grip) -> float:
