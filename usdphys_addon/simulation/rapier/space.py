@@ -33,7 +33,7 @@ from ..impulse_sums import ImpulseSums
 from ..joint_facts import NO_LIMIT, Drive, JointFacts
 from ..vendor_settings import Surface, surface_of
 from ..weights import Weight
-from . import held_back, joint_effects, missed, slow, tuning
+from . import held_back, joint_effects, landing, missed, slow, tuning
 from .bodies import CLAMP
 from .bonds import Bonds
 from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of, yielding
@@ -218,6 +218,7 @@ class SolverSpace(Engine):
         leaps = [0.5 * item.size if item.sides and item.weight is not None else np.inf for item in self._templates]
         self._leaps = np.array(leaps, float)[self._template_of]
         self._watched = np.zeros(len(self.paths), bool)
+        self._find_landings()
         #: The time step up to which a body may be held back by what it slides over. Those of reduced coordinates cannot
         #: be moved on.
         self._fast_until = np.zeros(len(self.paths), np.int64)
@@ -922,10 +923,10 @@ class SolverSpace(Engine):
                     setattr(body, name, tuple(part * most / size for part in now.to_tuple()))
 
     def watch_fast(self, ways: NDArray[np.float64]) -> None:
-        """Let the solver look between the places of bodies that leap. ways (n,): m, in the last time step.
+        """Let the solver look between the places of bodies that leap, and balance slender ones that land.
 
-        Only of those: it does not look at two bodies that are both watched. Not of jointed bodies: it would put them
-        back to where they touch without those that they are joined to.
+        ways (n,): m, in the last time step. It looks only between those of bodies that leap: not at two that are both
+        watched. Not of jointed bodies: it would put them back to where they touch without what they are joined to.
         """
         watched = ways > self._leaps * self.substeps
         for row in np.flatnonzero((watched != self._watched) & self._swept).tolist():
@@ -934,6 +935,19 @@ class SolverSpace(Engine):
         if watched.any() or self._watched.any():
             self._soften_contacts(rate)
         self._watched = watched
+        self._landings.balance(self.physics.integration_parameters, ways)
+
+    def _find_landings(self) -> None:
+        """Of bodies without joints, whose contacts share an impact among themselves."""
+        weights = [(item.weight, item.size) for item in self._templates]
+        sweeps = [
+            landing.sweeps_of(weight.mass, max(weight.moments), size) if weight else 0.0 for weight, size in weights
+        ]
+        jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1)}
+        of_rows = np.array(sweeps, float)[self._template_of]
+        of_rows[self._rows_among(jointed)] = 0.0
+        widths = np.array([size for _, size in weights], float)[self._template_of]
+        self._landings = landing.Landings(of_rows, widths, self.physics.integration_parameters)
 
     def _held_in_place(self) -> set[str]:
         """Bodies that joints with what physics does not move hold: others do not hover against gravity.
