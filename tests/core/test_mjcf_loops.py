@@ -219,3 +219,39 @@ def test_joints_of_a_body_that_do_not_start_at_zero_are_one_joint(tmp_path: Path
     (joint,) = planned.model.joints.values()
     assert (joint.type_name, planned.issues) == ("PhysicsJoint", [])
     assert [prim.name for prim in planned.model.bodies.values()] == ["leg"]
+
+
+def test_a_coupling_of_a_urdf_that_nothing_simulates_is_said(tmp_path: Path) -> None:
+    """It was left out of MJCF without a word, where the URDF had come by way of USD."""
+    link = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    joints = "".join(
+        f'<joint name="{name}" type="{kind}"><parent link="base"/><child link="{name}_link"/><axis xyz="0 0 1"/>'
+        f'<limit lower="-1" upper="1" effort="1" velocity="1"/>{more}</joint><link name="{name}_link">{link}</link>'
+        for name, kind, more in (
+            ("turn", "revolute", ""), ("slide", "prismatic", '<mimic joint="turn" multiplier="0.1"/>')
+        )
+    )  # fmt: skip
+    (tmp_path / "r.urdf").write_text(f'<robot name="r"><link name="base">{link}</link>{joints}</robot>')
+    api.convert(tmp_path / "r.urdf", tmp_path / "r.usda")
+    result = api.convert(tmp_path / "r.usda", tmp_path / "r.xml")
+    assert "<joint" in (tmp_path / "r.xml").read_text()
+    assert [issue.message for issue in result.issues if "follows" in issue.message] == [
+        "'slide' follows 'turn' in its URDF, which is not simulated, and is left out of MJCF."
+    ]
+
+
+@pytest.mark.parametrize("follower", [0, 3])
+def test_a_joint_that_follows_one_which_closes_a_loop_is_said(follower: int, tmp_path: Path) -> None:
+    """MuJoCo refused the file, which named a joint that it did not have."""
+    from pxr import Sdf
+
+    mujoco = pytest.importorskip("mujoco")
+
+    stage = usd_read.open_stage(four_bars(tmp_path, "Revolute"))
+    prim = stage.GetPrimAtPath(f"/w/j{follower}")
+    prim.AddAppliedSchema("NewtonMimicAPI")
+    prim.CreateRelationship("newton:mimicJoint").SetTargets([Sdf.Path(f"/w/j{3 - follower}")])
+    written = write.text_of(usd_read.read_stage(stage), "bars")
+    mujoco.MjModel.from_xml_string(written.text)
+    said = [issue.message for issue in written.issues if "cannot couple" in issue.message]
+    assert said == [f"/w/j{follower} follows a joint that MuJoCo cannot couple."]

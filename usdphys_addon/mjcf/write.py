@@ -939,10 +939,13 @@ class _Writer:
         if mimic is None or mimic.mimic_enabled is False or not mimic.mimic_joint:
             return
         leader = mimic.mimic_joint[0]
-        kinds = {"PhysicsRevoluteJoint", "PhysicsPrismaticJoint"}
+        kinds, held = {"PhysicsRevoluteJoint", "PhysicsPrismaticJoint"}, self.holding().keys()
         other = self.model.prims.get(leader)
-        if other is None or not {prim.type_name, other.type_name} <= kinds:
-            self.issue(prim, f"{prim.display} follows a joint that MuJoCo cannot couple.", "Couple hinges and slides.")
+        if other is None or not {prim.type_name, other.type_name} <= kinds or not {path, leader} <= held:
+            self.issue(
+                prim, f"{prim.display} follows a joint that MuJoCo cannot couple.",
+                "Couple hinges and slides that are on and close no loop.",
+            )  # fmt: skip
             return
         names = [self.name_of(one.path, one.label or one.name, "joint") for one in (prim, other)]
         offset, ratio = float(mimic.resolved("mimic_coef0")), float(mimic.resolved("mimic_coef1"))
