@@ -94,8 +94,13 @@ class RandomTree:
         frame = np.linalg.qr(self.rng.normal(size=(3, 3)))[0]
         if kind == 3:  # at right angles, as one joint of USD can be
             few, many = int(self.rng.integers(0, 3)), int(self.rng.integers(1, 4))
-            slides = [(f"{name}s{k}", "slide", place, frame[:, k], 0.0) for k in range(few)]
-            hinges = [(f"{name}h{k}", "hinge", place, frame[:, 2 - k], 0.0) for k in range(many)]
+            starts = self.rng.uniform(-0.5, 0.5, 6) * int(self.rng.integers(0, 2))
+            slides = [(f"{name}s{k}", "slide", place, frame[:, k], float(starts[k])) for k in range(few)]
+            hinges, passed = [], np.eye(3)
+            for k in range(many):
+                axis = passed @ frame[:, 2 - k]  # at right angles where all angles are zero
+                hinges.append((f"{name}h{k}", "hinge", place, axis, float(starts[3 + k])))
+                passed = turned(axis, float(starts[3 + k])) @ passed
             return [*slides, *hinges]
         return [(f"{name}h{k}", "hinge", place + 0.1 * k, self.unit(), 0.1 * k) for k in range(2)]
 

@@ -101,13 +101,14 @@ def test_flattened_objects_leave_colliders_with_their_body(tmp_path):
     np.testing.assert_allclose(collider.world[:3, 3], (2, 0, 0), atol=1e-6)
 
 
-def test_each_body_that_geometry_nodes_make_is_a_body_at_its_place(tmp_path):
+def copied_by_nodes(count=3):
+    """A box, and an object whose geometry nodes make copies of it, one metre apart."""
     box = cube("Box", (0, 0, 7))
     tree = bpy.data.node_groups.new("Copies", "GeometryNodeTree")
     tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
     line, info = tree.nodes.new("GeometryNodeMeshLine"), tree.nodes.new("GeometryNodeObjectInfo")
     place, out = tree.nodes.new("GeometryNodeInstanceOnPoints"), tree.nodes.new("NodeGroupOutput")
-    line.inputs["Count"].default_value = 3
+    line.inputs["Count"].default_value = count
     info.inputs["Object"].default_value, info.inputs["As Instance"].default_value = box, True
     tree.links.new(line.outputs["Mesh"], place.inputs["Points"])
     tree.links.new(info.outputs["Geometry"], place.inputs["Instance"])
@@ -117,13 +118,36 @@ def test_each_body_that_geometry_nodes_make_is_a_body_at_its_place(tmp_path):
     owner.name = "Owner"
     owner.modifiers.new("Copies", "NODES").node_group = tree
     bpy.context.view_layer.update()
-    document, result = exported(tmp_path / "nodes.glb", export_gn_mesh=True)
+    return box
+
+
+def test_each_body_that_geometry_nodes_make_is_a_body_at_its_place(tmp_path):
+    """Without a word about it: the exporter of Blender leaves them out unless it is asked for them."""
+    copied_by_nodes()
+    document, result = exported(tmp_path / "nodes.glb")
     bodies = read.read(document).model.bodies
     named = [issue for issue in result.issues if issue.code == "GltfNotExported"]
     assert "motion" in physics(document, "Box")
     assert (len(bodies), len(named)) == (4, 0)
     heights = sorted(round(float(prim.world[2, 3]), 4) for prim in bodies.values())
     assert heights == [0, 1, 2, 7]
+
+
+def test_what_geometry_nodes_make_without_physics_is_written_as_blender_writes_it(tmp_path):
+    copied_by_nodes().usdphys.property_unset("rigid_body")
+    bpy.data.objects["Box"].usdphys.property_unset("colliders")
+    cube("Other", (5, 0, 0))
+    document, _ = exported(tmp_path / "nodes.glb")
+    assert [node["name"] for node in document.nodes].count("Box") == 1
+
+
+def test_the_advice_on_bodies_that_geometry_nodes_make_names_the_option(tmp_path):
+    """In the dialog of Blender's exporter it is off."""
+    copied_by_nodes()
+    _, result = exported(tmp_path / "nodes.glb", export_gn_mesh=False)
+    named = [issue for issue in result.issues if issue.code == "GltfNotExported"]
+    assert len(named) == 3
+    assert all("Geometry Nodes Instances" in issue.fix for issue in named), named[0]
 
 
 def test_box_in_a_sheared_space_stands_where_it_is_and_is_no_mirror(tmp_path):

@@ -225,6 +225,15 @@ def test_validate_names_the_physics_in_a_point_instancer(tmp_path, capsys):
     assert said.count("physics in the point instancer '/Copies'") == 1
 
 
+def test_validate_advises_nothing_on_where_the_prototypes_of_a_point_instancer_stand(tmp_path, capsys):
+    """Each stands where it is copied from, most at the origin, which is no fault of the file."""
+    floor = 'def Cube "Floor" (prepend apiSchemas = ["PhysicsCollisionAPI"]) { }\n'
+    (tmp_path / "copies.usda").write_text(HEAD + INSTANCER.replace("{{", "{").replace("}}", "}") + floor)
+    cli.main(["validate", str(tmp_path / "copies.usda")])
+    said = capsys.readouterr().out
+    assert "Overlap" not in said and "InOnePlace" not in said, said
+
+
 def test_mjcf_leaves_a_point_instancer_out_and_says_so(tmp_path, capsys):
     source, target = tmp_path / "copies.usda", tmp_path / "copies.xml"
     source.write_text(HEAD + INSTANCER, encoding="utf-8")

@@ -74,6 +74,23 @@ class _Watched:
     lenses: list[str] = field(default_factory=list)
 
 
+class _Alike:
+    """Nodes of objects with the same names, which only their places tell from each other."""
+
+    def __init__(self, vnodes: list[Any]) -> None:
+        self.vnodes = vnodes
+        self.places = np.array([vnode.matrix_world for vnode in vnodes], float)
+
+    def take(self, place: Any) -> Any:
+        """The node that is at a place (4, 4); None if none is there. Of two in one place, each is taken once."""
+        off = np.abs(self.places - place).max(axis=(1, 2))
+        nearest = int(np.argmin(off))
+        if not off[nearest] <= 1e-5 * max(1.0, float(np.abs(place).max())):
+            return None
+        self.places[nearest] = np.inf
+        return self.vnodes[nearest]
+
+
 class GltfExport:
     """One export. issues, counts: what was found and written."""
 
@@ -179,13 +196,14 @@ class GltfExport:
         numbers = {id(node): index for index, node in enumerate(gltf.nodes)}
         for watched in self.scenes:
             by_name: dict[str, Any] | None = None
+            copies, alike = ({names_: _Alike(vnodes) for names_, vnodes in found.items()}
+                             for found in (watched.copies, watched.alike))  # fmt: skip
             for placement in watched.reading.placements:
                 chain = _full_chain(placement)
-                copies = watched.copies.get((placement.instance[0], chain[-1])) if placement.instance else None
-                if copies is not None:
-                    vnode = _taken_nearest(copies, placement)
-                elif chain in watched.alike:
-                    vnode = _taken_nearest(watched.alike[chain], placement)
+                found = copies.get((placement.instance[0], chain[-1])) if placement.instance else None
+                found = alike.get(chain) if found is None else found
+                if found is not None:
+                    vnode = found.take(placement.matrix)
                 else:
                     vnode = watched.vnodes.get(chain) if placement.instance is None else None
                     if vnode is None:
@@ -337,18 +355,6 @@ def _full_chain(placement: Any) -> tuple[str, ...]:
     return tuple(chain)
 
 
-def _taken_nearest(vnodes: list[Any], placement: Any) -> Any:
-    """The node of several with the same names that is where a placement is; None if none is there.
-
-    It is taken out of the list: of two placements in one place, each has its own.
-    """
-    if not vnodes:
-        return None
-    off = [float(np.abs(np.array(vnode.matrix_world) - placement.matrix).max()) for vnode in vnodes]
-    allowed = 1e-5 * max(1.0, float(np.abs(placement.matrix).max()))
-    return vnodes.pop(int(np.argmin(off))) if min(off) <= allowed else None
-
-
 def _vnode_of(watched: _Watched, placement: Any, chain: tuple[str, ...], by_name: dict[str, Any]) -> Any:
     """The node that the exporter makes of a placement whose names do not tell it; None if there is none."""
     if placement.instance is None:
@@ -388,6 +394,8 @@ def export_gltf(
     checked(target)
     require_blenders_gltf()
     _refuse_endless(context)
+    if "export_gn_mesh" not in native:
+        native["export_gn_mesh"] = gltf_instances.are_made_by_nodes(context.evaluated_depsgraph_get())
     job = GltfExport(options, is_own=True, is_still=not native.get("export_animations"), proves=proves)
     made: list[gltf_calls.ExportExtension] = []
 

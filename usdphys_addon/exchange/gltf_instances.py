@@ -9,11 +9,11 @@ below the child itself below each of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
 import bpy
-from bpy.types import Object
+from bpy.types import Depsgraph, Object
 from mathutils import Matrix
 
 #: True where the exporter has applied the matrix of an instancer to the matrices of its children, too.
@@ -32,8 +32,10 @@ def mend(tree: Any) -> dict[str, list[str]]:
     children: _Children = {}
     instancers = [uuid for uuid, node in tree.nodes.items() if _is_instancer(node)]
     if mends:
-        for uuid in [uuid for uuid, node in tree.nodes.items() if _instances_children(node)]:
-            _mend_copies(tree, uuid, children)
+        carriers = [uuid for uuid, node in tree.nodes.items() if _instances_children(node)]
+        shown = _instancing() if carriers else set()
+        for uuid in carriers:
+            _mend_copies(tree, uuid, children, shown)
         for uuid in instancers:  # which grows
             before = len(tree.nodes)
             _place_children(tree, uuid)
@@ -49,6 +51,20 @@ def mend(tree: Any) -> dict[str, list[str]]:
     }  # fmt: skip
 
 
+def are_made_by_nodes(graph: Depsgraph) -> bool:
+    """True where geometry nodes make copies of objects with physics, which Blender's exporter writes if it is asked."""
+    if not any(modifier.type == "NODES" for obj in graph.objects for modifier in obj.modifiers):
+        return False
+    for one in graph.object_instances:
+        source: Any = one.instance_object
+        if one.is_instance and source is not None and one.parent is not None and one.parent.instance_type == "NONE":
+            physics: Any = source.original.usdphys
+            if any(len(getattr(physics, key)) if key == "colliders" else getattr(physics, key).is_applied
+                   for key in ("rigid_body", "colliders") if key in physics.keys()):  # fmt: skip
+                return True
+    return False
+
+
 def is_copy(tree: Any, uuid: str) -> bool:
     """True for a node that an object brings by being instanced on the vertices or faces of another one."""
     above = tree.nodes.get(tree.nodes[uuid].parent_uuid)
@@ -60,17 +76,22 @@ def _instances_children(node: Any) -> bool:
     return isinstance(obj, Object) and node.blender_type == node.OBJECT and obj.instance_type in ("VERTS", "FACES")
 
 
-def _mend_copies(tree: Any, uuid: str, children: _Children) -> None:
+def _instancing() -> set[Object | None]:
+    """The objects of which there are instances."""
+    graph: Any = bpy.context.evaluated_depsgraph_get()
+    return {one.parent.original for one in graph.object_instances if one.is_instance}
+
+
+def _mend_copies(tree: Any, uuid: str, children: _Children, shown: Container[Object | None]) -> None:
     """Add the objects that are instanced on vertices or faces beside their copies, which lose what is no copy.
 
-    The exporter goes from a copy on to the children of its object, which are where the object itself is, and whose
-    copies it writes, too.
+    shown: objects of which there are instances. The exporter goes from a copy on to the children of its object, which
+    are where the object itself is, and whose copies it writes, too.
     """
     node = tree.nodes[uuid]
     if any(tree.nodes[above].blender_type == node.INST_COLLECTION for above in _above(tree, uuid)):
         return  # nothing tells where the exporter has put these
-    graph: Any = bpy.context.evaluated_depsgraph_get()
-    if any(one.is_instance and one.parent.original == node.blender_object for one in graph.object_instances):
+    if node.blender_object in shown:
         for child in node.children:
             copied = tree.nodes[child]
             for below in copied.children:

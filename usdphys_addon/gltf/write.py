@@ -80,7 +80,8 @@ class _Writer:
             if index is None:
                 self.file.issue(
                     "GltfNotExported", f"{prim.display} has no node of its own in the file, so its physics is left "
-                    "out.", "Export the object; switch off GPU Instances and Flatten, which merge nodes.",
+                    "out.", "Export the object; switch Geometry Nodes Instances on, and GPU Instances and Flatten, "
+                    "which merge nodes, off.",
                     "error", prim,
                 )  # fmt: skip
             elif "skin" in self.document.nodes[index]:

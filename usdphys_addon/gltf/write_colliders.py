@@ -68,7 +68,8 @@ class Colliders:
             if base is None and (owner is None or owner.path in self.nodes):
                 self.file.issue(
                     "GltfNotExported", f"{prim.display} has no node in the file, so its collider is left out.",
-                    "Export the object.", "error", prim,
+                    "Export the object; switch Geometry Nodes Instances on, and GPU Instances and Flatten, which merge "
+                    "nodes, off.", "error", prim,
                 )  # fmt: skip
             return
         kind = self._kind_of(prim)

@@ -63,9 +63,10 @@ def elements(source: Model, section: str) -> Iterator[Element]:
     if section in SINGLE or section == "visual":
         yield from _merged(source.root.findall(section), section)
         return
+    ropes = {id(rope.element) for rope in source.ropes}
     for one in source.root.findall(section):
         for child in one.children:
-            if section in WHOLE or _is_further(section, child):
+            if section in WHOLE or (_is_further(section, child) and id(child) not in ropes):
                 tag = section if section in ("actuator", "equality", "tendon") else child.tag
                 attributes = read.with_class(source, child, tag)
                 for word in ("class", "material", *(("width", "rgba") if child.tag == "fixed" else ())):
@@ -185,7 +186,7 @@ def _is_further(section: str, element: Element) -> bool:
         return element.tag == "plugin" or "tendon" in attributes or "cranksite" in attributes
     if section == "equality":
         more = [float(part) for part in attributes.get("polycoef", "").split()[2:]]
-        return element.tag not in ("connect", "weld", "joint") or "site1" in attributes or any(more)
+        return not read.is_read_equality(element.tag) or any(more)
     return True
 
 

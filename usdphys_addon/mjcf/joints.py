@@ -104,18 +104,17 @@ def _generic(kinds: Sequence[Joint], ends: Ends) -> Made | None:
     hinges = [joint for joint in kinds if joint.type == "hinge"]
     if [*slides, *hinges] != list(kinds) or len(slides) > 3 or len(hinges) > 3:
         return None
-    if any(joint.reference for joint in kinds):
-        return None
     if any(np.abs(joint.place - hinges[0].place).max() > _NEAR for joint in hinges[1:]):
         return None
-    turn = _common_frame([joint.axis for joint in hinges], [joint.axis for joint in slides])
+    axes = _axes_at_zero(hinges) | {joint.name: joint.axis for joint in slides}
+    turn = _common_frame([axes[joint.name] for joint in hinges], [axes[joint.name] for joint in slides])
     if turn is None:
         return None
     dofs: dict[str, tuple[str, float]] = {}
     parts: list[tuple[Schema, str]] = []
     for family, joints in (("trans", slides), ("rot", hinges)):
         for joint in joints:
-            along = turn.T @ joint.axis
+            along = turn.T @ axes[joint.name]
             number = int(np.abs(along).argmax())
             dof = f"{family}{_AXES[number]}"
             if abs(along[number]) < 1.0 - _NEAR or any(dof == known for known, _ in dofs.values()):
@@ -130,8 +129,22 @@ def _generic(kinds: Sequence[Joint], ends: Ends) -> Made | None:
         parts += [(usd_physics.LimitAPI(low=1.0, high=-1.0), f"{family}{axis}")
                   for axis in _AXES if f"{family}{axis}" not in free]  # fmt: skip
     place = hinges[0].place if hinges else slides[0].place
-    frame = ends.world @ frames.transform(place, turn)
-    return Made(between(usd_physics.Joint, ends, frame, frame), parts, dofs)
+    start = frames.transform(place - sum(joint.axis * joint.reference for joint in slides), turn)
+    own = frames.transform(place, _turned(hinges) @ turn)
+    return Made(between(usd_physics.Joint, ends, ends.world @ start, ends.world @ own), parts, dofs)
+
+
+def _turned(hinges: Sequence[Joint]) -> Floats:
+    """How hinges have turned a body (3, 3) in the pose of the file, in which each has its reference as its angle."""
+    turn = np.eye(3)
+    for joint in hinges:
+        turn = frames.matrix_of(frames.turn_by(joint.axis * joint.reference)) @ turn
+    return turn
+
+
+def _axes_at_zero(hinges: Sequence[Joint]) -> dict[str, Floats]:
+    """The axes of hinges by name, outermost first, where the angles are zero: those before one turn its axis."""
+    return {joint.name: _turned(hinges[:row]).T @ joint.axis for row, joint in enumerate(hinges)}
 
 
 def _common_frame(hinges: Sequence[Floats], slides: Sequence[Floats]) -> Floats | None:

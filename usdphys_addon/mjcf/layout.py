@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import frames, mass, paths, vendor_schemas
+from ..core import mass, paths, vendor_schemas
 from ..core.errors import InputError
 from ..core.hull import convex_hull
 from ..core.model import Mesh, PhysicsModel, Prim
@@ -25,7 +25,7 @@ from ..core.units import SI
 from ..core.validate import Issue
 from ..core.value_types import value_type
 from ..urdf import meshes as mesh_files
-from . import height_fields, joints, matter, poses, values
+from . import height_fields, joints, loops, matter, poses, values
 from .relatives import Relatives, meet
 from .values import SOFT_ATTRIBUTES, Body, Equality, Floats, Geom, Inertial, Model
 
@@ -200,7 +200,10 @@ class _Planner:
             self.join(index, body)
         self.finish_articulations(root, trees)
         for equality in self.source.equalities:
-            self.equality(equality)
+            if equality.kind == "joint":
+                self.mimic(equality)
+        for loop in loops.loops_of(self.source, self.worlds, self.indices):
+            self.close(loop)
         self.exclude()
         self.collision_groups()
         for actuator in self.source.actuators:
@@ -494,32 +497,30 @@ class _Planner:
         """The body of a name; the world without one; None if there is none."""
         return self.indices.get(name) if name else 0
 
-    def equality(self, given: Equality) -> None:
-        if given.kind == "joint":
-            self.mimic(given)
-            return
-        one, other = self.at(given.one), self.at(given.other)
-        if one is None or other is None or (not self.carriers[one] and not self.carriers[other]):
-            self.issue("MjcfUnread", f"The equality '{given.name}' names a body that is not there or stands still.",
+    def close(self, loop: loops.Loop | str) -> None:
+        """A joint that closes a loop. loop: the name of an equality or a tendon where a part of it is not there."""
+        if isinstance(loop, str) or not any(self.carriers[side.body] for side in (loop.first, loop.second)):
+            name = loop if isinstance(loop, str) else loop.name
+            self.issue("MjcfUnread", f"The equality or tendon '{name}' names a part that is not there or stands still.",
                        "Correct its names.", "info")  # fmt: skip
             return
-        ends = joints.Ends(
-            self.carriers[other], self.carrier_worlds[other] if self.carriers[other] else np.eye(4),
-            self.carriers[one], self.carrier_worlds[one] if self.carriers[one] else np.eye(4),
-        )  # fmt: skip
-        start = place = self.worlds[other if given.kind == "weld" else one] @ frames.transform(given.anchor)
-        if given.kind == "weld" and given.relative is not None:
-            # Where the anchor is to be in the first body: the joint pulls it there.
-            place = self.worlds[one] @ given.relative
-        cls = usd_physics.SphericalJoint if given.kind == "connect" else usd_physics.FixedJoint
-        schema = joints.between(cls, ends, start, place)
+        one, other = loop.first.body, loop.second.body
+        ends = joints.Ends(*self.carrier_of(other), *self.carrier_of(one))
+        schema = loop.schema(ends)
         schema.exclude_from_articulation = True
         is_excluded = any({self.at(name) for name in names} == {one, other} for names in self.source.excludes)
         if not is_excluded and not self.relatives.pass_each_other(one, other):
             schema.collision_enabled = True  # an equality of MuJoCo says nothing of contacts
-        if not given.is_active:
+        if loop.given is not None and not loop.given.is_active:
             schema.joint_enabled = False
-        self.soften(self.joint_prim(given.name, schema), given)
+        prim = self.joint_prim(loop.name, schema)
+        if loop.given is not None:
+            self.soften(prim, loop.given)
+
+    def carrier_of(self, body: int) -> tuple[str, Floats]:
+        """The body that carries one, with its pose (4, 4): nothing and the origin of what stands still."""
+        path = self.carriers[body]
+        return path, self.carrier_worlds[body] if path else np.eye(4)
 
     def soften(self, prim: Prim, given: Equality) -> None:
         """Say how the solver holds an equality, where the file does."""

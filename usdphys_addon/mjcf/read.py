@@ -24,7 +24,21 @@ from ..urdf import markup
 from ..urdf.markup import Element
 from ..urdf.packages import is_file
 from . import height_fields, values
-from .values import Actuator, Body, Equality, Floats, Geom, HeightField, Inertial, Joint, Look, Mesh, Model, Site
+from .values import (
+    Actuator,
+    Body,
+    Equality,
+    Floats,
+    Geom,
+    HeightField,
+    Inertial,
+    Joint,
+    Look,
+    Mesh,
+    Model,
+    Rope,
+    Site,
+)  # fmt: skip
 
 #: Sections of which nothing is read with the bodies and how they move; `poses` reads keyframes.
 _SILENT = frozenset({"visual", "statistic", "custom", "size", "keyframe"})
@@ -46,6 +60,7 @@ _OF_JOINT = _PLACE | {
     "axis", "range", "limited", "ref", "springref", "stiffness", "damping", "armature", "frictionloss",
     "actuatorfrcrange", "actuatorfrclimited", "springdamper",
 }  # fmt: skip
+_OF_ROPE = {"name", "class", "group", "range", "limited", "width", "material", "rgba"}
 _OF_FREE = ("damping", "frictionloss", "armature")
 #: Most elements below the world, most of them that replicas add, and most levels of includes.
 _MOST, _MOST_REPLICAS, DEEPEST = 200_000, 50_000, 32
@@ -76,6 +91,11 @@ def is_mjcf(path: Path) -> bool:
         return False
     text = markup.text_of(start)
     return "<mujoco" in text
+
+
+def is_read_equality(tag: str) -> bool:
+    """True for the kinds of equalities that become joints, or that let a joint follow another one."""
+    return tag in ("connect", "weld", "joint")
 
 
 def with_class(model: Model, element: Element, tag: str = "", around: str = "") -> dict[str, str]:
@@ -554,6 +574,8 @@ class _Reader:
                     self.model.actuators.append(made)
         for tag, word in _UNREAD.items():
             self.unread[word] += sum(len(section.children) for section in self._sections(tag))
+        self._ropes()
+        self.unread["tendon"] -= len(self.model.ropes)
         self.unread = +self.unread
 
     def _actuator(self, element: Element) -> Actuator | None:
@@ -635,15 +657,17 @@ class _Reader:
     def _equalities(self) -> None:
         for section in self._sections("equality"):
             for item in section.children:
-                attributes = self._merged(item, "", "equality") if item.tag in ("connect", "weld", "joint") else {}
-                if item.tag not in ("connect", "weld", "joint") or "site1" in attributes:
+                attributes = self._merged(item, "", "equality") if is_read_equality(item.tag) else {}
+                if not is_read_equality(item.tag):
                     self.unread["equality"] += 1
                     continue
+                by_sites = item.tag != "joint" and "site1" in attributes
                 words = ("joint1", "joint2") if item.tag == "joint" else ("body1", "body2")
+                words = ("site1", "site2") if by_sites else words
                 made = Equality(
                     item.tag, self._name(attributes.get("name", ""), item.tag, ""), attributes.get(words[0], ""),
                     attributes.get(words[1], ""), self._vector(attributes, "anchor"),
-                    is_active=attributes.get("active", "true") != "false",
+                    is_active=attributes.get("active", "true") != "false", by_sites=by_sites,
                 )  # fmt: skip
                 relative = self._numbers(attributes, "relpose")
                 if len(relative) == 7 and any(relative[3:]):
@@ -654,6 +678,21 @@ class _Reader:
                     if given := self._numbers(attributes, word)[: len(usual)]:
                         made.softness[word] = (*given, *usual[len(given) :])
                 self.model.equalities.append(made)
+
+    def _ropes(self) -> None:
+        """Tendons that keep two sites apart and together, and do nothing else."""
+        sections = [one for tag in ("actuator", "sensor", "equality", "contact") for one in self._sections(tag)]
+        named = {one.get(word) for section in sections for one in section.walk()
+                 for word in ("tendon", "tendon1", "tendon2", "objname", "refname")}  # fmt: skip
+        for section in self._sections("tendon"):
+            for item in section.findall("spatial"):
+                attributes = self._merged(item, "", "tendon")
+                limits, ends = self._limits(attributes, "range", "limited"), [one.get("site") for one in item.children]
+                if limits is None or len(ends) != 2 or not all(ends) or not attributes.keys() <= _OF_ROPE:
+                    continue
+                if item.get("name") is None or item.get("name") not in named:
+                    name = self._name(item.get("name") or "", "tendon", "")
+                    self.model.ropes.append(Rope(name, (ends[0] or "", ends[1] or ""), limits, item))
 
     def _contacts(self) -> None:
         for section in self._sections("contact"):

@@ -222,11 +222,11 @@ SOFT_ATTRIBUTES = {"solref": "mjc:solref", "solimp": "mjc:solimp", "torquescale"
 
 @dataclass(slots=True)
 class Equality:
-    """connect, weld or joint. one, other: bodies, or joints; empty for the world.
+    """connect, weld or joint. one, other: bodies, or joints, empty for the world; two sites where `by_sites` is true.
 
-    anchor: (3,) in the space of `one`, of a weld in the space of `other`. relative: where the anchor is to be in the
-    space of the first body, with the axes of the other one, (4, 4); None: where it is in the file. polynomial: of
-    joints. softness: how the solver holds it, by the attributes in SOFTNESS, where the file says so.
+    anchor: (3,) in the space of `one`, of a weld in the space of `other`; sites need none. relative: where the anchor
+    is to be in the space of the first body, with the axes of the other one, (4, 4); None: where it is in the file.
+    polynomial: of joints. softness: how the solver holds it, by the attributes in SOFTNESS, where the file says so.
     """
 
     kind: str
@@ -238,6 +238,20 @@ class Equality:
     polynomial: tuple[float, ...] = (0.0, 1.0, 0.0, 0.0, 0.0)
     is_active: bool = True
     softness: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    by_sites: bool = False
+
+
+@dataclass(slots=True)
+class Rope:
+    """A spatial tendon straight from one site to another, of which the file says no more than its range.
+
+    range: of the distance between them, m. element: in the text.
+    """
+
+    name: str
+    sites: tuple[str, str]
+    range: tuple[float, float]
+    element: Element
 
 
 @dataclass(slots=True)
@@ -257,6 +271,7 @@ class Model:
     looks: dict[str, Look] = field(default_factory=dict)
     actuators: list[Actuator] = field(default_factory=list)
     equalities: list[Equality] = field(default_factory=list)
+    ropes: list[Rope] = field(default_factory=list)
     excludes: list[tuple[str, str]] = field(default_factory=list)
     gravity: Floats = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
     options: dict[str, str] = field(default_factory=dict)

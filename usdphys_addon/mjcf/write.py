@@ -903,13 +903,15 @@ class _Writer:
     def connect(self, name: str, joint: _Joint, local: Sequence[Floats], axes: Sequence[int]) -> None:
         """Points that stay together: one of a ball, two along the axis of a hinge."""
         for number, shift in enumerate((0.0, *(_APART for _ in axes))):
+            label = f"{name}_{number}" if axes else name
             sites = []
             for side, (end, frame) in enumerate(zip((joint.parent, joint.child), local, strict=True)):
                 place = frame[:3, 3] + (frame[:3, axes[0]] * shift if axes else 0.0)
-                site = self.name_of(f"{joint.prim.path} {number} {side}", f"{name}_{number}_{side}", "site")
+                site = self.name_of(f"{joint.prim.path} {number} {side}", f"{label}_{side}", "site")
                 self.sites.setdefault(end.body, []).append(f'<site name="{escape(site)}" pos="{_row(place)}"/>')
                 sites.append(site)
-            label = self.name_of(f"{joint.prim.path} {number}", f"{name}_{number}", "equality")
+            if axes:
+                label = self.name_of(f"{joint.prim.path} {number}", label, "equality")
             self.equalities.append(
                 f'    <connect name="{escape(label)}" site1="{escape(sites[0])}" site2="{escape(sites[1])}"'
                 f"{self.softness(joint.prim.path)}/>"
@@ -937,10 +939,13 @@ class _Writer:
         if mimic is None or mimic.mimic_enabled is False or not mimic.mimic_joint:
             return
         leader = mimic.mimic_joint[0]
-        kinds = {"PhysicsRevoluteJoint", "PhysicsPrismaticJoint"}
+        kinds, held = {"PhysicsRevoluteJoint", "PhysicsPrismaticJoint"}, self.holding().keys()
         other = self.model.prims.get(leader)
-        if other is None or not {prim.type_name, other.type_name} <= kinds:
-            self.issue(prim, f"{prim.display} follows a joint that MuJoCo cannot couple.", "Couple hinges and slides.")
+        if other is None or not {prim.type_name, other.type_name} <= kinds or not {path, leader} <= held:
+            self.issue(
+                prim, f"{prim.display} follows a joint that MuJoCo cannot couple.",
+                "Couple hinges and slides that are on and close no loop.",
+            )  # fmt: skip
             return
         names = [self.name_of(one.path, one.label or one.name, "joint") for one in (prim, other)]
         offset, ratio = float(mimic.resolved("mimic_coef0")), float(mimic.resolved("mimic_coef1"))

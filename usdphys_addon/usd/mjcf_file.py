@@ -88,6 +88,19 @@ def write_file(
     return issues, {**counts, "joints": counts["joints"] - made.lost_joints}
 
 
+def _unsimulated_mimics(stage: Usd.Stage) -> Iterator[Issue]:
+    """An issue about each joint that follows another in its URDF in a way that is kept, and simulated by nobody."""
+    for prim in stage.Traverse():
+        leader = prim.GetAttribute("urdf:mimic:joint").Get()
+        if isinstance(leader, str) and prim.IsA(UsdPhysics.Joint):
+            path, label = str(prim.GetPath()), prim.GetDisplayName() or prim.GetName()
+            yield Issue(
+                "MjcfNotSaid", "warning", path, label, f"'{label}' follows '{leader}' in its URDF, which is not "
+                "simulated, and is left out of MJCF.", "Make both joints turn or both slide, or add an equality to "
+                "the file.",
+            )  # fmt: skip
+
+
 def _without_instancers(model: PhysicsModel) -> tuple[PhysicsModel, list[Issue]]:
     """A model without what is in point instancers, and an issue about each of these that has bodies or colliders."""
     inside = model.in_instancers()
@@ -160,6 +173,7 @@ def _made(
     if imported is not None:
         text = _with_keyframes(text, made, imported.planned, scratch / target.name)
     (scratch / target.name).write_text(text, encoding="utf-8", newline="")
+    made.issues.extend(_unsimulated_mimics(stage))
     if lost:
         made.issues.append(Issue(
             "MjcfWrittenAnew", "warning", "", target.stem, f"{lost} The model is written anew, without the comments of "

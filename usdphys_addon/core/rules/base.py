@@ -323,6 +323,11 @@ class Facts:
         return {path: prim for path, prim in self.enabled.items() if path not in kinematic}
 
     @cached_property
+    def in_instancers(self) -> dict[str, str]:
+        """As `PhysicsModel.in_instancers`."""
+        return self.model.in_instancers()
+
+    @cached_property
     def resets(self) -> set[str]:
         return self.model.resets
 

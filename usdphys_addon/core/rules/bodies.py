@@ -69,7 +69,7 @@ def nested_body(facts: Facts) -> Iterator[Finding]:
 @rule("PhysicsInInstancer")
 def physics_in_instancer(facts: Facts) -> Iterator[Finding]:
     found: dict[str, list[Prim]] = {}
-    for path, instancer in facts.model.in_instancers().items():
+    for path, instancer in facts.in_instancers.items():
         prim = facts.model.prims[path]
         if any(prim.get(one) is not None for one in (usd_physics.RigidBodyAPI, usd_physics.CollisionAPI)):
             found.setdefault(instancer, []).append(prim)

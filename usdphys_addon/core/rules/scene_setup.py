@@ -88,14 +88,15 @@ class _Uneven(NamedTuple):
 
 
 def _shapes(facts: Facts) -> list[tuple[Prim, Mesh | SpherePoints | None]]:
-    """The enabled colliders with their geometry, as far as it is known."""
+    """The enabled colliders with their geometry, as far as it is known. What point instancers copy stands nowhere."""
     shapes: dict[str, Mesh | SpherePoints | None] = {
         path: Mesh(points, _NO_TRIANGLES) for path, points in facts.points.items()
     }
     shapes |= {prim.path: shape for prim, shape in facts.shapes}
     return [
-        (prim, shapes.get(prim.path)) for prim, collider in facts.colliders if collider.collision_enabled is not False
-    ]
+        (prim, shapes.get(prim.path)) for prim, collider in facts.colliders
+        if collider.collision_enabled is not False and prim.path not in facts.in_instancers
+    ]  # fmt: skip
 
 
 def solids_of_scene(facts: Facts) -> list[Solid]:

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import posixpath
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from pxr import Sdf, Tf, Usd
+from pxr import Sdf, Tf, Usd, UsdUtils
 
 from ...core.errors import InputError, OutputError
 from ...core.validate import Issue
@@ -25,6 +26,8 @@ _MAGIC = (
 #: Formats whose files have no beginning of their own.
 _PLAIN = (".tga", ".mtlx", ".ies")
 _HEAD = 16
+#: Suffixes of layers that are no packages.
+_LAYERS = tuple(suffix for suffix in USD_SUFFIXES if suffix != ".usdz")
 
 
 def check(path: str | Path) -> None:
@@ -57,9 +60,11 @@ def check_used(layers: Iterable[Sdf.Layer]) -> None:
 def cleaned(package: Path, target: Path) -> list[Issue]:
     """Take the files out of a package that are no assets; issues about these and about the others in it.
 
-    Raises OutputError where USD has not written all of it, as on a full disk. target: the name for the message.
+    Of packages in it, the files that its layers name take the place of the whole. Raises OutputError where USD has not
+    written all of it, as on a full disk. target: the name for the message.
     """
     try:
+        unpack_packages(package)
         strangers = take_out_strangers(package)
         return described(names_in(package), strangers)
     except (zipfile.BadZipFile, Tf.ErrorException) as error:
@@ -69,7 +74,7 @@ def cleaned(package: Path, target: Path) -> list[Issue]:
 def described(packed: Iterable[str], strangers: list[str]) -> list[Issue]:
     """Issues about the files in a package: none is there, or is missing, without a word."""
     issues = []
-    others = [name for name in packed if PurePosixPath(name).suffix.lower() not in USD_SUFFIXES]
+    others = [name for name in packed if PurePosixPath(name).suffix.lower() not in _LAYERS]
     if others:
         issues.append(Issue(
             "FilesPacked", "info", "", "", f"The package holds {counted(len(others), 'file')}: {named(others)}.",
@@ -82,6 +87,61 @@ def described(packed: Iterable[str], strangers: list[str]) -> list[Issue]:
             "Deliver them beside the package.",
         ))  # fmt: skip
     return issues
+
+
+def unpack_packages(package: Path) -> None:
+    """Put the files that layers of a package name in another package in it beside that: readers know no packages in
+    packages, and the other files in it are nobody's business. A package that is a layer itself stays."""
+    with zipfile.ZipFile(package) as whole:
+        names = whole.namelist()
+        inner = {name for name in names if name.lower().endswith(".usdz")}
+        if not inner:
+            return
+        with scratch_folder(package) as folder:
+            files = folder / "files"
+            whole.extractall(files, names)
+            made, kept = _with_files_of(files, names, inner), folder / package.name
+            pack(kept, files, made)
+            kept.replace(package)
+
+
+def _with_files_of(folder: Path, names: list[str], inner: set[str]) -> list[str]:
+    """Names for a package in which layers name files of inner packages as its own. names: below a folder."""
+    taken, moved, needed = set(names), dict[tuple[str, str], str](), set[str]()
+    for name in [name for name in names if PurePosixPath(name).suffix.lower() in _LAYERS]:
+        above = PurePosixPath(name).parent
+
+        def renamed(path: str, above: PurePosixPath = above) -> str:
+            outer, _, rest = path.partition("[")
+            whole = posixpath.normpath(str(above / outer))
+            if whole not in inner:
+                return path
+            if not rest or "[" in rest or PurePosixPath(rest[:-1]).suffix.lower() in USD_SUFFIXES:
+                needed.add(whole)
+                return path
+            key = whole, rest[:-1]
+            if key not in moved:
+                moved[key] = _free(f"{PurePosixPath(whole).parent}/{rest[:-1]}".removeprefix("./"), taken)
+                taken.add(moved[key])
+            return posixpath.relpath(moved[key], str(above))
+
+        layer = Sdf.Layer.FindOrOpen(str(folder / name))
+        UsdUtils.ModifyAssetPaths(layer, renamed)
+        layer.Save()
+    for (whole, inside), target in moved.items():
+        (folder / target).parent.mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(folder / whole) as package:
+            (folder / target).write_bytes(package.read(inside))
+    return [name for name in names if name not in inner or name in needed] + list(moved.values())
+
+
+def _free(name: str, taken: set[str]) -> str:
+    stem, end = posixpath.splitext(name)
+    number = 1
+    while name in taken:
+        number += 1
+        name = f"{stem}_{number}{end}"
+    return name
 
 
 def take_out_strangers(package: Path) -> list[str]:
