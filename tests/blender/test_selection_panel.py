@@ -107,7 +107,7 @@ def test_a_joint_shows_what_its_type_and_its_mover_need():
     assert any("are 0" in text for text in box().labels())
     values.joint_type = "DISTANCE"
     assert hinge.usdphys.joint.type == "DISTANCE"
-    assert rows() == ["joint_distance_min_distance", "joint_distance_max_distance", *breaks]
+    assert rows() == ["joint_distance_min_distance_text", "joint_distance_max_distance", *breaks]
     values.joint_type = "GENERIC"
     assert rows() == breaks
     assert any("Physics tab" in text for text in box().labels())

@@ -400,21 +400,32 @@ def _limits_of(obj: Object) -> Any:
     return getattr(joint, joint.type.lower()) if dof_of(joint) else None
 
 
-#: Range that a joint gets with its limits: rad, Blender units.
-_RANGES = {"REVOLUTE": math.pi / 4.0, "PRISMATIC": 0.5}
+#: What a hinge gets to both sides with its limits, rad. A slide gets as much as what slides is long.
+_SWING = math.pi / 4.0
 
 
-def _write_limited(_context: Context, objects: list[Any], limited: Any) -> None:
+def _write_limited(context: Context, objects: list[Any], limited: Any) -> None:
+    from .joint_edits import travel
+
     for obj in objects:
         limits = _limits_of(obj)
         if limits is None or is_limited(obj) == bool(limited):
             continue
         if limited:
-            half = _RANGES[obj.usdphys.joint.type]
-            limits.lower_limit, limits.upper_limit = -half, half
+            is_slide = obj.usdphys.joint.type == "PRISMATIC"
+            limits.lower_limit, limits.upper_limit = travel(context, obj) if is_slide else (-_SWING, _SWING)
         else:
             limits.property_unset("lower_limit")
             limits.property_unset("upper_limit")
 
 
 LIMITED = Value("joint", is_limited, _write_limited)
+
+
+def _write_type(context: Context, objects: list[Any], kind: Any) -> None:
+    from .joint_type import set_type
+
+    set_type(context, objects, kind)
+
+
+TYPE = Value("joint", lambda obj: obj.usdphys.joint.type, _write_type)
