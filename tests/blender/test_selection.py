@@ -356,8 +356,8 @@ def test_a_rope_between_two_objects_is_as_long_as_they_are_apart():
 
 @pytest.mark.parametrize(("system", "unit", "scale", "text", "expected"), [
     ("METRIC", "METERS", 1.0, "2", 2.0), ("METRIC", "MILLIMETERS", 0.001, "2", 2.0),
-    ("METRIC", "ADAPTIVE", 0.001, "30 cm", 300.0), ("IMPERIAL", "INCHES", 1.0, "10", 0.254), ("NONE", "ADAPTIVE", 0.001, "7", 7.0),
-    ("METRIC", "METERS", 1.0, "long", -1.0),
+    ("METRIC", "ADAPTIVE", 0.001, "30 cm", 300.0), ("IMPERIAL", "INCHES", 1.0, "10", 0.254),
+    ("NONE", "ADAPTIVE", 0.001, "7", 7.0), ("METRIC", "METERS", 1.0, "long", -1.0),
 ])  # fmt: skip
 def test_what_has_no_limit_says_so_and_takes_a_length_or_an_angle(system, unit, scale, text, expected):
     """It was a length of -1 m, and a cone of -57 degrees."""
