@@ -235,8 +235,10 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             rows.draw(box, "bounce")
         if is_body(obj):
             rows.draw(box, "damping")
+        # The first group has no other to be chosen from: a new name makes one.
         rows.draw(
-            box, "group", search_data=context.scene.usdphys, search_property="collision_groups", icon="GROUP"
+            box, "group", search_data=context.scene.usdphys, search_property="collision_groups", icon="GROUP",
+            results_are_suggestions=True,
         )  # fmt: skip
 
     def draw_curve(self, box: Any, rows: _Rows, obj: Any) -> None:

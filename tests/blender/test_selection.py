@@ -197,10 +197,20 @@ def test_damping_and_group_of_all():
     assert chosen().damping == pytest.approx(0.25)
     assert [selected.BEHIND["damping"].read(obj) for obj in (one, other)] == [0.25, 0.25]
     assert [[item.name for item in obj.usdphys.collision_groups] for obj in (one, other)] == [["Team"], ["Team"]]
-    chosen().group = "Nobody"
-    assert chosen().group == "Team"
     chosen().group = ""
     assert not len(other.usdphys.collision_groups)
+
+
+def test_a_new_name_makes_a_group_of_all_that_are_selected():
+    """The first one could not be made in the panel: the list was empty, and a name that was typed was lost."""
+    one, other = scenes.solid("One"), scenes.solid("Other")
+    groups = bpy.context.scene.usdphys.collision_groups
+    scenes.select(one, other)
+    for names in (["Red"], ["Red", "Blue"]):
+        chosen().group = names[-1]
+        assert [group.name for group in groups] == names
+        memberships = [[item.name for item in obj.usdphys.collision_groups] for obj in (one, other)]
+        assert memberships == [names[-1:]] * 2
 
 
 def test_every_property_of_the_objects_is_shown_and_set():

@@ -83,6 +83,12 @@ def test_the_button_of_a_role_gives_it(text):
     assert pressed() == [text]
 
 
+def test_the_field_of_the_group_takes_a_name_that_is_not_in_its_list():
+    scenes.select(scenes.solid("Crate"))
+    (field,) = (one for one in box().all("prop_search") if one.name == "group")
+    assert field.arguments["results_are_suggestions"]
+
+
 def test_a_joint_shows_what_its_type_and_its_mover_need():
     door, frame = scenes.solid("Door"), scenes.add_box("Frame")
     scenes.make_collider(frame)

@@ -272,14 +272,20 @@ def _read_group(obj: Object) -> str:
 
 
 def _write_group(context: Context, objects: list[Any], name: Any) -> None:
-    """Put objects into one group in place of the first that they have; an empty name takes them out of it."""
-    if name and name not in context.scene.usdphys.collision_groups:
+    """Put objects into one group in place of the first that they have; an empty name takes them out of it.
+
+    A group that is not there is made.
+    """
+    is_new = bool(name) and name not in context.scene.usdphys.collision_groups
+    if is_new and context.scene.library is not None:
         return
     for obj in objects:
         before = _read_group(obj)
         if before:
             group_edits.remove_members(before, [obj])
-    if name:
+    if is_new:
+        group_edits.add_group(context.scene, objects, name)
+    elif name:
         group_edits.add_members(name, objects)
 
 

@@ -386,7 +386,7 @@ def _declared() -> Iterator[tuple[str, Any]]:
         "Bodies of the articulation collide with each other. It is a setting of simulators"
     ))  # fmt: skip
     yield "group", _virtual("group", bpy.props.StringProperty, name="Group", description=(
-        "Collision group of the object; empty: it collides with everything"
+        "Collision group of the object; a new name makes one; empty: it collides with everything"
     ))  # fmt: skip
     yield "mover", _virtual("mover", bpy.props.EnumProperty, name="Moves By", items=items_of("mover of a joint"),
                             description="What moves the joint")  # fmt: skip
