@@ -378,7 +378,7 @@ def test_what_has_no_limit_says_so_and_takes_a_length_or_an_angle(system, unit, 
     joint = scenes.add_joint("Rope", "DISTANCE", None, scenes.solid("Crate"))
     scenes.select(joint)
     typed = selection.typed_over("joint_distance_min_distance")
-    assert typed.placeholder == "None"
+    assert typed.placeholder == "No Limit"
     setattr(chosen(), typed.name, text)
     assert joint.usdphys.joint.distance.min_distance == pytest.approx(expected)
     assert (selection.typed_over("joint_distance_min_distance") is None) == (expected > 0.0)

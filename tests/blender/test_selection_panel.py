@@ -83,6 +83,18 @@ def test_the_button_of_a_role_gives_it(text):
     assert pressed() == [text]
 
 
+def test_the_gravity_of_a_scene_in_millimetres_says_what_is_simulated():
+    """Blender shows -0.0098 m/s² for its default, which is earth gravity in a scene of any unit."""
+    scene, text = bpy.context.scene, "Automatic: 9.81 m/s², down"
+    scenes.select()
+    bpy.context.view_layer.objects.active = None
+    assert text not in box().labels()
+    scene.unit_settings.scale_length = 0.001
+    assert text in box().labels()
+    scene.gravity = (0.0, 0.0, -1620.0)
+    assert text not in box().labels()
+
+
 def test_the_field_of_the_group_takes_a_name_that_is_not_in_its_list():
     scenes.select(scenes.solid("Crate"))
     (field,) = (one for one in box().all("prop_search") if one.name == "group")

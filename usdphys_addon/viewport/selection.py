@@ -64,9 +64,9 @@ _COMPUTED = {"mass": "mass", "mass_center_of_mass": "center_of_mass", "mass_diag
 #: What a field says in place of a number that is infinite, by the name of the property: "inf" says little.
 _INFINITE = {"break_force": "Never", "break_torque": "Never", "max_force": "No Limit"}
 #: The same in place of a negative number, which limits nothing.
-_NEGATIVE = {
-    "min_distance": "None", "max_distance": "No Limit", "cone_angle0_limit": "No Limit", "cone_angle1_limit": "No Limit"
-}  # fmt: skip
+_NEGATIVE = dict.fromkeys(
+    ("min_distance", "max_distance", "cone_angle0_limit", "cone_angle1_limit"), "No Limit"
+)  # fmt: skip
 #: A typed number, with a unit.
 _NUMBER = re.compile(r"\s*(\d+(?:[.,]\d*)?(?:[eE][+-]?\d+)?)\s*([a-zA-Z]*)\s*")
 _SIGNED = re.compile(r"[+-]?\d+(?:[.,]\d*)?(?:[eE][+-]?\d+)?")
