@@ -204,7 +204,7 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         fitting.choice(box, physics, "targets", text="Simulators")
 
     def draw_default_gravity(self, box: Any, scene: Any) -> None:
-        """Blender shows its default gravity in the unit of the scene, as if it were a thousandth of it in millimetres."""
+        """Blender shows its default gravity in the unit of the scene: -0.0098 m/s² in one of millimetres."""
         from ..usdphys_addon.bridge.animated import gravity_of
 
         if gravity_of(scene, 1.0).gravity_magnitude is None:
