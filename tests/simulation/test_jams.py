@@ -143,7 +143,9 @@ def arms(apart: float) -> World:
 @pytest.mark.parametrize("apart", [0.0, 0.05, 0.1, 0.3])
 def test_two_arms_in_each_other_do_not_make_the_solver_fail(apart: float) -> None:
     """A robot that is imported twice is twice in the same place."""
-    world = run(arms(apart), 0.5)
-    assert np.isfinite(world.positions).all() and not world.unstable
+    world = arms(apart)
+    start = world.positions.copy()
+    run(world, 0.5)
+    assert not world.unstable and np.abs(world.positions - start).max() < 0.3
     for name, y in (("One", 0.0), ("Other", apart)):
         assert world.positions[world.index(f"/World/{name}/Base")] == pytest.approx((0.0, y, 0.1), abs=1e-3)
