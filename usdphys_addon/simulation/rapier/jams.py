@@ -35,8 +35,8 @@ def jams(
 ) -> Iterator[tuple[Any, Any, bool]]:
     """(one body, the other, whether they move relative to each other) of pairs that touch now and cannot part soon.
 
-    They are of one tree or of two, or one of them stands still. trees: handles of bodies in reduced coordinates. parted: pairs
-    of handles that do not collide anyway.
+    They are of one tree or of two, or one of them stands still. trees: handles of bodies in reduced coordinates.
+    parted: pairs of handles that do not collide anyway.
     """
     # It knows no joints, and therefore finds the contacts of parted bodies, too.
     physics.detect_collisions()
