@@ -148,7 +148,8 @@ ChangedData = make_group(
 )  # fmt: skip
 MadeObject = make_group(
     "MadeObject", "An object that a generator made, and where, for what is made at the 3D cursor.",
-    {"object": _object("Object", "The object"), "place": hidden_text()},
+    # path: as of `ObjectReference`, which it was.
+    {"object": _object("Object", "The object"), **_hidden_texts("path", "place")},
 )  # fmt: skip
 ConstructionProperties = make_group(
     "ConstructionProperties", "What a generator made, so that it can be removed, and made again.",
