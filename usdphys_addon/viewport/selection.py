@@ -404,8 +404,8 @@ def _declared() -> Iterator[tuple[str, Any]]:
             if field in _INFINITE:
                 yield _text_name(name), _text_over(name, words["name"], words["description"], _number_in)
             if field in _NEGATIVE:
-                read = _length_in if words.get("unit") == "LENGTH" else _angle_in
-                yield _text_name(name), _text_over(name, words["name"], words["description"], read)
+                limit_in = _length_in if words.get("unit") == "LENGTH" else _angle_in
+                yield _text_name(name), _text_over(name, words["name"], words["description"], limit_in)
             if name in _COMPUTED:
                 read = partial(_vector_in, is_positive=field == "diagonal_inertia")
                 yield _text_name(name), _text_over(name, words["name"], words["description"], read)
