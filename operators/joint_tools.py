@@ -162,7 +162,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
 
     def complete(self, context: bpy.types.Context, made: list[Any]) -> None:
         """Give new joints their limits and motors."""
-        from ..usdphys_addon.authoring import joint_edits
+        from ..usdphys_addon.authoring import joint_edits, joint_type
 
         is_angular = self.type == "REVOLUTE"
         is_typed = any(self.properties.is_property_set(f"{name}_distance") for name in ("lower", "upper"))
@@ -172,6 +172,10 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
             limits = (self.lower, self.upper) if is_angular else (self.lower_distance, self.upper_distance)
             for obj in made:
                 joint_edits.set_limits(obj, *limits)
+        context.view_layer.update()
+        for obj in made:
+            if self.type == "DISTANCE" and self.place == "AUTO":
+                joint_type.tie(context, obj)
         if self.motor == "NONE" or self.type not in ("REVOLUTE", "PRISMATIC"):
             return
         context.view_layer.update()

@@ -205,14 +205,15 @@ def _start_in_window() -> None:
 
 
 def _show_kept() -> None:
-    """The cache may have been shown or deleted meanwhile."""
-    _invoke_in_window(bpy.ops.usdphys.preview_show_kept)  # type: ignore[attr-defined]
+    """The cache may have been shown or deleted meanwhile, and another file opened."""
+    if bpy.context.scene is not None and preview_guard.has_kept(bpy.context.scene):
+        _invoke_in_window(bpy.ops.usdphys.preview_show_kept)  # type: ignore[attr-defined]
 
 
 def _show_kept_soon() -> None:
-    """The handler of a frame cannot change it."""
+    """The handler of a frame cannot change it. A file that was opened may be at a kept frame."""
     if not jobs.is_waiting(_show_kept):
-        jobs.call_later(_show_kept)
+        jobs.call_later(_show_kept, survives=True)
 
 
 def _start_soon() -> None:
@@ -594,6 +595,7 @@ class USDPHYS_OT_preview_cache(OfRange, bpy.types.Operator):
     def done(self, result: Any) -> set[Any]:
         kept = phrase("Cached frames {first} to {last}, {size}", first=result.start, last=result.end, size=result.text)
         self.report({"INFO"}, tr(kept))
+        preview_guard.show_kept(bpy.context.scene)
         redraw("VIEW_3D", "PROPERTIES")
         return {"FINISHED"}
 

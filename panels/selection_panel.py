@@ -47,8 +47,8 @@ _MOVER_ROWS = {
 _GAIN_ROWS = (("stiffness", "Stiffness"), ("damping", "Damping"))
 #: Limits by type of joint: (name of the property, text).
 _LIMITS = {
-    "REVOLUTE": (("joint_revolute_lower_limit", "From"), ("joint_revolute_upper_limit", "To")),
-    "PRISMATIC": (("joint_prismatic_lower_limit", "From"), ("joint_prismatic_upper_limit", "To")),
+    "REVOLUTE": (("joint_revolute_lower_limit", "From"), ("joint_revolute_upper_limit", "Up To")),
+    "PRISMATIC": (("joint_prismatic_lower_limit", "From"), ("joint_prismatic_upper_limit", "Up To")),
     "SPHERICAL": (("joint_spherical_cone_angle0_limit", "Cone 1"), ("joint_spherical_cone_angle1_limit", "Cone 2")),
     "DISTANCE": (("joint_distance_min_distance", "Shortest"), ("joint_distance_max_distance", "Longest")),
 }
@@ -197,9 +197,18 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             row = box.column()
             row.active = scene.use_gravity
             fitting.prop(row, scene, "gravity")
+            if scene.use_gravity and scene.unit_settings.scale_length != 1.0:
+                self.draw_default_gravity(box, scene)
         box.use_property_decorate = False
         fitting.prop(box, physics.preview, "quality", text="Preview")
         fitting.choice(box, physics, "targets", text="Simulators")
+
+    def draw_default_gravity(self, box: Any, scene: Any) -> None:
+        """Blender shows its default gravity in the unit of the scene: -0.0098 m/s² in one of millimetres."""
+        from ..usdphys_addon.bridge.animated import gravity_of
+
+        if gravity_of(scene, 1.0).gravity_magnitude is None:
+            draw_text(box.column(align=True), "Automatic: 9.81 m/s², down", "INFO")
 
     def draw_articulation(self, box: Any, rows: _Rows, obj: Any) -> None:
         """The root of a robot or a ragdoll."""
@@ -235,8 +244,10 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             rows.draw(box, "bounce")
         if is_body(obj):
             rows.draw(box, "damping")
+        # The first group has no other to be chosen from: a new name makes one.
         rows.draw(
-            box, "group", search_data=context.scene.usdphys, search_property="collision_groups", icon="GROUP"
+            box, "group", search_data=context.scene.usdphys, search_property="collision_groups", icon="GROUP",
+            results_are_suggestions=True,
         )  # fmt: skip
 
     def draw_curve(self, box: Any, rows: _Rows, obj: Any) -> None:

@@ -10,7 +10,7 @@ import bpy
 
 from ...usdphys_addon.bridge.language import tr
 from ...usdphys_addon.bridge.typed_props import IntProperty, StringProperty
-from ...usdphys_addon.core.words import named, phrase
+from ...usdphys_addon.core.words import counted, named, phrase
 from ..needs import AT_REST, OBJECT_MODE, ONE_OBJECT, SCENE, Need, are_met, poll, selected
 from ..outcome import check_numbers, draw_rows, finish
 
@@ -33,6 +33,8 @@ class Remade:
 
     #: Number of the construction that is made again; -1 for a new one.
     edited = IntProperty(default=-1, options={"HIDDEN", "SKIP_SAVE"})
+    #: It is made at the 3D cursor, whatever is selected.
+    is_at_cursor = False
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         if self.edited < 0:
@@ -58,6 +60,7 @@ class Remade:
         def noted() -> tuple[str, list[str]]:
             with records.recorded(
                 context, self.bl_label, settings=lambda: records.Settings(type(self).bl_idname, values_of(self)),
+                is_at_cursor=self.is_at_cursor,
             ):  # fmt: skip
                 return self.make_new(context)
 
@@ -132,7 +135,7 @@ class USDPHYS_OT_remove_generated(bpy.types.Operator):
 
         gone = records.remove(context, list(context.selected_objects))
         return finish(self, phrase(
-            "Removed {kinds}: {number} objects", kinds=named(gone.kinds), number=gone.number,
+            "Removed {kinds}: {objects}", kinds=named(gone.kinds), objects=counted(gone.number, "object"),
         ), gone.notes)  # fmt: skip
 
 

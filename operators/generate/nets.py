@@ -18,6 +18,7 @@ class USDPHYS_OT_net(Generator, bpy.types.Operator):
     bl_label = "Net"
     icon = "MESH_GRID"
     needs = (0, "")
+    is_at_cursor = True
 
     size: tuple[float, float] = FloatVectorProperty(
         options={"SKIP_SAVE"}, name="Size", size=2, default=(2.0, 2.0), min=1e-3, subtype="XYZ_LENGTH",

@@ -113,6 +113,23 @@ def test_a_cache_is_shown_after_the_file_was_closed_without_simulating(tmp_path,
     preview_guard.stop()
 
 
+@pytest.mark.parametrize(("frame", "is_kept"), [(1, False), (2, True), (3, True), (4, False)])
+def test_a_frame_of_the_cache_is_shown_where_it_was_made_and_where_the_file_is_opened(
+    tmp_path, monkeypatch, frame, is_kept
+):
+    scenes.solid("Crate", shape="AUTO", location=(0, 0, 2.0))
+    asked = []
+    monkeypatch.setattr(preview_guard, "on_kept", [lambda: asked.append(bpy.context.scene.frame_current)])
+    bpy.context.scene.frame_set(frame)
+    cache(end=3)
+    assert asked == [frame] * is_kept
+    scene = reopened(tmp_path)
+    assert asked == [frame] * 2 * is_kept and scene.frame_current == frame
+    if is_kept:
+        assert shown().has_kept
+        preview_guard.stop()
+
+
 @pytest.mark.slow
 def test_it_goes_on_from_the_end_of_the_cache(tmp_path):
     world()

@@ -117,6 +117,20 @@ def test_a_scene_that_nobody_edited_is_exported_as_the_text_that_was_imported(ar
 
 
 @pytest.mark.slow
+def test_a_robot_whose_links_are_below_each_other_is_no_finding(tmp_path: Path) -> None:
+    """A tree of bodies is what a model of MuJoCo is: the report named a body below another one by their paths."""
+    links = "".join(f'<link name="{name}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" '
+                    f'iyz="0"/></inertial></link>' for name in ("base", "arm", "hand"))  # fmt: skip
+    joints = "".join(f'<joint name="{child}_joint" type="continuous"><parent link="{parent}"/><child link="{child}"/>'
+                     f'</joint>' for parent, child in (("base", "arm"), ("arm", "hand")))  # fmt: skip
+    robot = tmp_path / "robot.urdf"
+    robot.write_text(f'<robot name="robot">{links}{joints}</robot>', encoding="utf-8")
+    assert bpy.ops.usdphys.import_urdf(filepath=str(robot)) == {"FINISHED"}
+    issues = formats.MJCF.write(str(tmp_path / "out.xml"), formats.WriteOptions()).issues
+    assert "NestedRigidBody" not in [issue.code for issue in issues]
+
+
+@pytest.mark.slow
 def test_a_scene_with_other_parts_is_written_anew(arm: Path, tmp_path: Path) -> None:
     formats.MJCF.load(str(arm), formats.MjcfChoices())
     for name in [obj.name for obj in bpy.data.objects if obj.name.startswith("ball")]:

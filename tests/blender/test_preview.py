@@ -48,6 +48,26 @@ def fallen(seconds):
     return 0.5 * 9.81 * seconds**2
 
 
+def test_a_body_whose_mesh_is_edited_meanwhile_keeps_its_collider():
+    """It had no faces in Edit Mode: that was named as a mistake, and the body fell through the floor."""
+    scenes.make_collider(scenes.add_box("Floor", (9, 9, 1), location=(0, 0, -1)), "AUTO")
+    body = crate(location=(0, 0, 0.6))
+    body.usdphys.colliders[0].shape = "AUTO"
+    session = preview_guard.start(bpy.context)
+    run(session, 0.02)
+    scenes.select(body)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.context.scene.gravity = (0.0, 0.0, -5.0)
+    session.note_updates(bpy.context.evaluated_depsgraph_get())
+    assert session.take_edits(bpy.context)
+    run(session, 1.0)
+    assert not session.notices and session.world.positions[0, 2] == pytest.approx(0.5, abs=0.01)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    session.take_edits(bpy.context)
+    run(session, 0.1)
+    assert not session.notices and session.world.positions[0, 2] == pytest.approx(0.5, abs=0.01)
+
+
 def test_a_scene_is_read_again_after_an_edit_and_not_without():
     crate()
     session = preview_guard.start(bpy.context)

@@ -73,7 +73,7 @@ HOUSEKEEPING = {
     props.MaterialPhysicsProperties, props.RememberedPrim, props.SourceProperties,
     props.PreviewProperties, props.GltfProperties, props.VendorRow, props.LandHereProperties, props.CableProperties,
     props.DataReference,
-    props.ChangedData, props.ConstructionProperties,
+    props.ChangedData, props.MadeObject, props.ConstructionProperties,
 }  # fmt: skip
 KINDS = {
     "bool": ("BOOLEAN", 0), "token": ("ENUM", 0), "string": ("STRING", 0), "pathExpression": ("STRING", 0),

@@ -214,3 +214,22 @@ def test_automatic_says_which_shape_it_chose():
     wheel.usdphys.colliders.add().shape = "AUTO"
     assert readout.compute_shapes(bpy.context, wheel.name) == ("Cylinder",)
     assert readout.compute_shapes(bpy.context, "Gone") == ()
+
+
+def test_a_window_with_another_scene_has_values_of_that_scene():
+    """A body of one window was hidden for the other, which computed its mass."""
+    obj, window = body(), bpy.context.window_manager.windows[0]
+    first, other = bpy.context.scene, bpy.data.scenes.new("Other")
+    window.scene = other
+    assert readout.mass_of(obj.name) is None
+    window.scene = first
+    assert readout.mass_of(obj.name) is None
+    # No window shows the other scene now.
+    scenes.finish(readout.compute)
+    assert not readout.mass_of(obj.name).problem
+    window.scene = other
+    assert readout.mass_of(obj.name) is None
+    scenes.finish(readout.compute)
+    assert "hidden" in readout.mass_of(obj.name).problem
+    window.scene = first
+    assert not readout.mass_of(obj.name).problem

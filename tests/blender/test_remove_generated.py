@@ -9,7 +9,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Vector
 from usdphys_ext.usdphys_addon.bridge import property_values
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.generators import records, ropes
@@ -278,6 +278,29 @@ def test_a_rope_gets_other_segments_and_a_mass_that_fits_them():
     select(bpy.data.objects["Post"])
     bpy.ops.usdphys.remove_generated()
     assert {obj.name for obj in bpy.context.scene.objects} == {"Post", "Other"}
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_net_that_was_moved_stays_there_with_other_knots(alone):
+    """Not one knot that was pulled out of it: that is an edit of a part. What was selected then has no part in it."""
+    select(scenes.add_box("Bystander"))
+    bpy.ops.usdphys.net(knots=(3, 3))
+    bpy.data.objects.remove(bpy.data.objects["Bystander"])
+    item = bpy.context.scene.usdphys.constructions[0]
+    for one in [item.made[0]] if alone else item.made:
+        turn = Matrix.Rotation(0.5, 4, "Z") @ Matrix.Translation((3, 0, 1))
+        one.object.matrix_world = turn @ one.object.matrix_world
+    bpy.context.scene.cursor.location = (5, 5, 5)
+    assert edit(knots=(1, 2)) == {"FINISHED"}
+    knots = [obj for obj in bpy.context.selected_objects if obj.usdphys.rigid_body.is_applied]
+    middle = sum((knot.matrix_world.translation for knot in knots), Vector()) / 2.0
+    expected = tuple(Vector() if alone else turn.translation)
+    assert len(knots) == 2 and tuple(middle) == pytest.approx(expected, abs=1e-5)
+    assert tuple(bpy.context.scene.cursor.location) == (5, 5, 5)
+    assert edit(knots=(2, 2)) == {"FINISHED"}
+    knots = [obj for obj in bpy.context.selected_objects if obj.usdphys.rigid_body.is_applied]
+    middle = sum((knot.matrix_world.translation for knot in knots), Vector()) / 4.0
+    assert len(knots) == 4 and tuple(middle) == pytest.approx(expected, abs=1e-5)
 
 
 def test_settings_that_are_refused_leave_it_as_it_was(monkeypatch):

@@ -6,7 +6,10 @@ import math
 
 import bpy
 import pytest
+from mathutils import Vector
 from usdphys_ext.usdphys_addon.authoring import selected
+from usdphys_ext.usdphys_addon.bridge import joint_frames
+from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.simulation.layout import DEFAULT_FRICTION
 from usdphys_ext.usdphys_addon.viewport import readout, selection
 
@@ -194,10 +197,20 @@ def test_damping_and_group_of_all():
     assert chosen().damping == pytest.approx(0.25)
     assert [selected.BEHIND["damping"].read(obj) for obj in (one, other)] == [0.25, 0.25]
     assert [[item.name for item in obj.usdphys.collision_groups] for obj in (one, other)] == [["Team"], ["Team"]]
-    chosen().group = "Nobody"
-    assert chosen().group == "Team"
     chosen().group = ""
     assert not len(other.usdphys.collision_groups)
+
+
+def test_a_new_name_makes_a_group_of_all_that_are_selected():
+    """The first one could not be made in the panel: the list was empty, and a name that was typed was lost."""
+    one, other = scenes.solid("One"), scenes.solid("Other")
+    groups = bpy.context.scene.usdphys.collision_groups
+    scenes.select(one, other)
+    for names in (["Red"], ["Red", "Blue"]):
+        chosen().group = names[-1]
+        assert [group.name for group in groups] == names
+        memberships = [[item.name for item in obj.usdphys.collision_groups] for obj in (one, other)]
+        assert memberships == [names[-1:]] * 2
 
 
 def test_every_property_of_the_objects_is_shown_and_set():
@@ -287,6 +300,93 @@ def test_limits_are_switched_on_and_off():
     chosen().is_limited = True
     chosen().mover = "MOTOR"
     assert (chosen().is_limited, chosen().mover) == (False, "NOTHING")
+
+
+@pytest.mark.parametrize("size", [0.02, 20.0])
+def test_a_slide_is_limited_to_as_much_as_what_slides_is_long(size):
+    """In scenes of screws and of ships: half a unit was nothing for one, and all for the other."""
+    drawer = scenes.solid("Drawer", scale=(size, size, size))
+    slide = scenes.add_joint("Slide", "PRISMATIC", None, drawer)
+    scenes.select(slide)
+    chosen().is_limited = True
+    limits = slide.usdphys.joint.prismatic
+    assert limits.upper_limit - limits.lower_limit == pytest.approx(size)
+
+
+def hung():
+    """A crate, 3 m below the middle of a hook and 1 m beside it; the joint is between them."""
+    hook = scenes.add_box("Hook", (0.1, 0.1, 0.1), location=(0, 0, 3))
+    scenes.make_collider(hook)
+    crate = scenes.solid("Crate", shape="AUTO", location=(1, 0, 0))
+    return crate, scenes.add_joint("Joint", "SPHERICAL", hook, crate, location=(0.3, 0, 2))
+
+
+def test_what_becomes_a_rope_holds_at_once_and_gives_the_rope_back():
+    """It had no length, and held nothing."""
+    crate, joint = hung()
+    scenes.select(joint)
+    bpy.context.view_layer.update()
+    chosen().joint_type = "DISTANCE"
+    assert chosen().joint_distance_max_distance == pytest.approx(math.sqrt(10.0))
+    session = preview_guard.start(bpy.context)
+    lengths = []
+    for _ in range(60):
+        session.simulate(bpy.context)
+        session.show(bpy.context)
+        bpy.context.view_layer.update()
+        lengths.append((crate.matrix_world.translation - Vector((0, 0, 3))).length)
+    assert max(lengths) < math.sqrt(10.0) + 0.02 and crate.matrix_world.translation.z < -0.1, "it swings"
+    preview_guard.stop()
+    chosen().joint_type = "REVOLUTE"
+    both = joint_frames.side_frames(joint, bpy.context.evaluated_depsgraph_get())
+    assert [tuple(frame[:3, 3]) for frame in both] == [pytest.approx((0.3, 0.0, 2.0), abs=1e-6)] * 2
+    assert not joint.usdphys.joint.distance.is_property_set("max_distance")
+
+
+def test_a_rope_that_was_edited_keeps_its_length():
+    _, joint = hung()
+    scenes.select(joint)
+    chosen().joint_type = "DISTANCE"
+    chosen().joint_distance_max_distance = 5.0
+    chosen().joint_type = "FIXED"
+    chosen().joint_type = "DISTANCE"
+    assert chosen().joint_distance_max_distance == pytest.approx(5.0)
+
+
+def test_a_rope_between_two_objects_is_as_long_as_they_are_apart():
+    hook, crate = scenes.add_box("Hook", location=(0, 0, 5)), scenes.add_box("Crate", location=(0, 3, 1))
+    scenes.select(crate, hook)
+    assert bpy.ops.usdphys.joint_add(type="DISTANCE") == {"FINISHED"}
+    joint = bpy.context.object.usdphys.joint
+    assert (joint.type, joint.distance.max_distance) == ("DISTANCE", pytest.approx(5.0))
+    scenes.select(crate, hook)
+    assert bpy.ops.usdphys.joint_add(type="DISTANCE", has_limits=True, upper_distance=2.0) == {"FINISHED"}
+    assert bpy.context.object.usdphys.joint.distance.max_distance == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(("system", "unit", "scale", "text", "expected"), [
+    ("METRIC", "METERS", 1.0, "2", 2.0), ("METRIC", "MILLIMETERS", 0.001, "2", 2.0),
+    ("METRIC", "ADAPTIVE", 0.001, "30 cm", 300.0), ("IMPERIAL", "INCHES", 1.0, "10", 0.254),
+    ("NONE", "ADAPTIVE", 0.001, "7", 7.0), ("METRIC", "METERS", 1.0, "long", -1.0),
+])  # fmt: skip
+def test_what_has_no_limit_says_so_and_takes_a_length_or_an_angle(system, unit, scale, text, expected):
+    """It was a length of -1 m, and a cone of -57 degrees."""
+    settings = bpy.context.scene.unit_settings
+    settings.system, settings.scale_length = system, scale
+    if system != "NONE":
+        settings.length_unit = unit
+    joint = scenes.add_joint("Rope", "DISTANCE", None, scenes.solid("Crate"))
+    scenes.select(joint)
+    typed = selection.typed_over("joint_distance_min_distance")
+    assert typed.placeholder == "No Limit"
+    setattr(chosen(), typed.name, text)
+    assert joint.usdphys.joint.distance.min_distance == pytest.approx(expected)
+    assert (selection.typed_over("joint_distance_min_distance") is None) == (expected > 0.0)
+    joint.usdphys.joint.type = "SPHERICAL"
+    typed = selection.typed_over("joint_spherical_cone_angle0_limit")
+    assert typed.placeholder == "No Limit"
+    setattr(chosen(), typed.name, "30°")
+    assert joint.usdphys.joint.spherical.cone_angle0_limit == pytest.approx(math.radians(30.0))
 
 
 def test_linked_objects_stay_as_they_are(tmp_path):

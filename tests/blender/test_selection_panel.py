@@ -83,6 +83,24 @@ def test_the_button_of_a_role_gives_it(text):
     assert pressed() == [text]
 
 
+def test_the_gravity_of_a_scene_in_millimetres_says_what_is_simulated():
+    """Blender shows -0.0098 m/s² for its default, which is earth gravity in a scene of any unit."""
+    scene, text = bpy.context.scene, "Automatic: 9.81 m/s², down"
+    scenes.select()
+    bpy.context.view_layer.objects.active = None
+    assert text not in box().labels()
+    scene.unit_settings.scale_length = 0.001
+    assert text in box().labels()
+    scene.gravity = (0.0, 0.0, -1620.0)
+    assert text not in box().labels()
+
+
+def test_the_field_of_the_group_takes_a_name_that_is_not_in_its_list():
+    scenes.select(scenes.solid("Crate"))
+    (field,) = (one for one in box().all("prop_search") if one.name == "group")
+    assert field.arguments["results_are_suggestions"]
+
+
 def test_a_joint_shows_what_its_type_and_its_mover_need():
     door, frame = scenes.solid("Door"), scenes.add_box("Frame")
     scenes.make_collider(frame)
@@ -107,7 +125,7 @@ def test_a_joint_shows_what_its_type_and_its_mover_need():
     assert any("are 0" in text for text in box().labels())
     values.joint_type = "DISTANCE"
     assert hinge.usdphys.joint.type == "DISTANCE"
-    assert rows() == ["joint_distance_min_distance", "joint_distance_max_distance", *breaks]
+    assert rows() == ["joint_distance_min_distance_text", "joint_distance_max_distance", *breaks]
     values.joint_type = "GENERIC"
     assert rows() == breaks
     assert any("Physics tab" in text for text in box().labels())

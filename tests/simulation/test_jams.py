@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.simulation.world import World
 
@@ -119,3 +120,32 @@ def test_links_that_overlap_far_from_an_axis_are_pushed_apart() -> None:
     world = two_links(0.0003, 0.03)
     assert "ContactJammed" not in codes(world)
     assert place(run(world, 1.0), "Shin")[1] < -0.1098
+
+
+def arms(apart: float) -> World:
+    """Two equal arms that are fixed to the world: servos turn a column about Z, and tilt a boom on it."""
+    file, drive = File(), {"angular": {"stiffness": 100.0, "damping": 10.0, "maxForce": 50.0}}
+    for name, y in (("One", 0.0), ("Other", apart)):
+        path = f"/World/{name}"
+        file.add(block("Xform", name, [
+            file.body("Base", (0.0, y, 0.1), shape="Cylinder", size=(0.22, 0.2), mass=8.0),
+            file.body("Column", (0.0, y, 0.35), size=(0.16, 0.16, 0.3), mass=3.0),
+            file.body("Boom", (0.35, y, 0.5), size=(0.7, 0.1, 0.1), mass=2.0),
+            file.joint("Stand", "Fixed", "", f"{path}/Base", pos0=(0, y, 0.1)),
+            file.joint("Turn", "Revolute", f"{path}/Base", f"{path}/Column", pos0=(0, 0, 0.1), pos1=(0, 0, -0.15),
+                       axis="Z", drives=drive),
+            file.joint("Lift", "Revolute", f"{path}/Column", f"{path}/Boom", pos0=(0, 0, 0.15), pos1=(-0.35, 0, 0),
+                       axis="Y", drives=drive),
+        ], ["PhysicsArticulationRootAPI"]))  # fmt: skip
+    return world_of(file)
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.05, 0.1, 0.3])
+def test_two_arms_in_each_other_do_not_make_the_solver_fail(apart: float) -> None:
+    """A robot that is imported twice is twice in the same place."""
+    world = arms(apart)
+    start = world.positions.copy()
+    run(world, 0.5)
+    assert not world.unstable and np.abs(world.positions - start).max() < 0.3
+    for name, y in (("One", 0.0), ("Other", apart)):
+        assert world.positions[world.index(f"/World/{name}/Base")] == pytest.approx((0.0, y, 0.1), abs=1e-3)

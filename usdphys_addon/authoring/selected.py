@@ -272,14 +272,20 @@ def _read_group(obj: Object) -> str:
 
 
 def _write_group(context: Context, objects: list[Any], name: Any) -> None:
-    """Put objects into one group in place of the first that they have; an empty name takes them out of it."""
-    if name and name not in context.scene.usdphys.collision_groups:
+    """Put objects into one group in place of the first that they have; an empty name takes them out of it.
+
+    A group that is not there is made.
+    """
+    is_new = bool(name) and name not in context.scene.usdphys.collision_groups
+    if is_new and context.scene.library is not None:
         return
     for obj in objects:
         before = _read_group(obj)
         if before:
             group_edits.remove_members(before, [obj])
-    if name:
+    if is_new:
+        group_edits.add_group(context.scene, objects, name)
+    elif name:
         group_edits.add_members(name, objects)
 
 
@@ -400,21 +406,32 @@ def _limits_of(obj: Object) -> Any:
     return getattr(joint, joint.type.lower()) if dof_of(joint) else None
 
 
-#: Range that a joint gets with its limits: rad, Blender units.
-_RANGES = {"REVOLUTE": math.pi / 4.0, "PRISMATIC": 0.5}
+#: What a hinge gets to both sides with its limits, rad. A slide gets as much as what slides is long.
+_SWING = math.pi / 4.0
 
 
-def _write_limited(_context: Context, objects: list[Any], limited: Any) -> None:
+def _write_limited(context: Context, objects: list[Any], limited: Any) -> None:
+    from .joint_edits import travel
+
     for obj in objects:
         limits = _limits_of(obj)
         if limits is None or is_limited(obj) == bool(limited):
             continue
         if limited:
-            half = _RANGES[obj.usdphys.joint.type]
-            limits.lower_limit, limits.upper_limit = -half, half
+            is_slide = obj.usdphys.joint.type == "PRISMATIC"
+            limits.lower_limit, limits.upper_limit = travel(context, obj) if is_slide else (-_SWING, _SWING)
         else:
             limits.property_unset("lower_limit")
             limits.property_unset("upper_limit")
 
 
 LIMITED = Value("joint", is_limited, _write_limited)
+
+
+def _write_type(context: Context, objects: list[Any], kind: Any) -> None:
+    from .joint_type import set_type
+
+    set_type(context, objects, kind)
+
+
+TYPE = Value("joint", lambda obj: obj.usdphys.joint.type, _write_type)

@@ -22,7 +22,7 @@ from . import selected, vendor_edits
 _OTHER_LABELS = {
     "dynamic_friction": "Friction", "static_friction": "Friction", "restitution": "Bounce", "stiffness": "Strength",
     "max_force": "Max Force", "target_position": "Goes To", "target_velocity": "Speed", "lower_limit": "From",
-    "upper_limit": "To",
+    "upper_limit": "Up To",
     "kinematic_enabled": "Animated", "rigid_body_enabled": "Dynamic",
 }  # fmt: skip
 #: What has to be selected for an attribute, by the place of its schema: (key of `selected.NEEDS`, name).

@@ -65,8 +65,6 @@ def _copied(mesh: bpy.types.Mesh, name: str, member: str, values: NDArray[Any], 
 
 def surface_of(obj: bpy.types.Object) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int32]]:
     """Coordinates (3 n,) in the object's own space, vertex indices of all faces, sizes of the faces; evaluated."""
-    if isinstance(obj.data, bpy.types.Mesh):
-        return _surface(obj.data)
     with _mesh_of(obj) as mesh:
         if mesh is None:
             return np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(0, np.int32)
@@ -87,6 +85,10 @@ def has_faces(obj: bpy.types.Object) -> bool:
 def _mesh_of(obj: bpy.types.Object) -> Iterator[bpy.types.Mesh | None]:
     """The mesh of an evaluated object, a temporary one if its data is of another type; None if it cannot have one."""
     if isinstance(obj.data, bpy.types.Mesh):
+        if obj.mode == "EDIT":
+            # The arrays of a mesh that is edited are empty until somebody asks for a copy.
+            obj.to_mesh()
+            obj.to_mesh_clear()
         yield obj.data
     elif obj.type in GEOMETRY_TYPES:
         try:

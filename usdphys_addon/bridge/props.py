@@ -146,12 +146,17 @@ ChangedData = make_group(
         **_hidden_texts("before", "after"),
     },
 )  # fmt: skip
+MadeObject = make_group(
+    "MadeObject", "An object that a generator made, and where, for what is made at the 3D cursor.",
+    # path: as of `ObjectReference`, which it was.
+    {"object": _object("Object", "The object"), **_hidden_texts("path", "place")},
+)  # fmt: skip
 ConstructionProperties = make_group(
     "ConstructionProperties", "What a generator made, so that it can be removed, and made again.",
     {
         # settings: how it was made, as JSON, see `generators.records`. selected: of what; the active object first.
         "kind": hidden_text(), "settings": hidden_text(), "selected": list_of(ObjectReference),
-        "made": list_of(ObjectReference), "changed": list_of(ChangedData),
+        "made": list_of(MadeObject), "changed": list_of(ChangedData),
         "references": list_of(DataReference), "collections": list_of(DataReference),
     },
 )  # fmt: skip
@@ -639,8 +644,8 @@ MaterialPhysicsProperties = make_group(
 
 #: In the order of registration: the targets of pointers come first.
 CLASSES: tuple[type[PropertyGroup], ...] = (
-    VendorRow, RememberedPrim, ObjectReference, DataReference, ChangedData, ConstructionProperties, GroupReference,
-    GroupMembership, RigidBodyProperties,
+    VendorRow, RememberedPrim, ObjectReference, DataReference, ChangedData, MadeObject, ConstructionProperties,
+    GroupReference, GroupMembership, RigidBodyProperties,
     MassProperties, MaterialProperties, ArticulationRootProperties, FilteredPairsProperties, ColliderProperties,
     RevoluteProperties, PrismaticProperties, SphericalProperties, DistanceProperties, LinearLimitProperties,
     AngularLimitProperties, LinearDriveProperties, AngularDriveProperties, LimitsProperties, DrivesProperties,

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import bpy
 import mathutils
+import numpy as np
 from bpy.types import Context, Material, Object, Scene
 
 from ..bridge import constructions as constructions_of
@@ -43,18 +44,21 @@ class Settings(NamedTuple):
 
 
 @contextmanager
-def recorded(context: Context, kind: str, *, settings: Callable[[], Settings] | None = None) -> Iterator[None]:
+def recorded(
+    context: Context, kind: str, *, settings: Callable[[], Settings] | None = None, is_at_cursor: bool = False
+) -> Iterator[None]:
     """Note what the body of the `with` makes of the selection.
 
     kind: name of the generator. settings: called afterwards; without it the construction can be removed, but not made
-    again.
+    again. is_at_cursor: it is made at the 3D cursor, whatever is selected.
     """
     scene = context.scene
-    chosen, active = list(context.selected_objects), context.view_layer.objects.active
+    chosen = [] if is_at_cursor else list(context.selected_objects)
+    active = context.view_layer.objects.active
     cursor = _flat(scene.cursor.matrix)
     objects = {obj.session_uid for obj in bpy.data.objects}
     collections = {one.session_uid for one in bpy.data.collections}
-    before = [(data, _state(data)) for data in _concerned(context.selected_objects)]
+    before = [(data, _state(data)) for data in _concerned(chosen)]
     yield
     made = [obj for obj in scene.objects if obj.session_uid not in objects]
     changes = [(data, old, _state(data)) for data, old in before if _is_there(data)]
@@ -67,8 +71,12 @@ def recorded(context: Context, kind: str, *, settings: Callable[[], Settings] | 
         item.settings = json.dumps({**settings()._asdict(), "cursor": cursor})
         for obj in sorted(chosen, key=lambda one: one != active):
             item.selected.add().object = obj
+    context.view_layer.update()
     for obj in made:
-        item.made.add().object = obj
+        one = item.made.add()
+        one.object = obj
+        if is_at_cursor:
+            one.place = json.dumps(_flat(obj.matrix_world))
     for data, old, new in changes:
         one = item.changed.add()
         setattr(one, "material" if isinstance(data, Material) else "object", data)
@@ -128,7 +136,8 @@ def select_sources(context: Context, number: int) -> None:
 def begun_again(context: Context, number: int) -> Iterator[list[str]]:
     """Remove a construction, and select what it was made of, to make it anew in the body of the `with`.
 
-    The 3D cursor is where it was then. Yields notes on what was kept. Raises InputError, with nothing changed.
+    The 3D cursor is where it was then, moved as what was made has been since. Yields notes on what was kept. Raises
+    InputError, with nothing changed.
     """
     scene: Any = context.scene
     settings_of(scene, number)
@@ -137,7 +146,7 @@ def begun_again(context: Context, number: int) -> Iterator[list[str]]:
     item = scene.usdphys.constructions[number]
     sources = [one.object for one in item.selected]
     cursor = scene.cursor.matrix.copy()
-    then = _matrix(json.loads(item.settings)["cursor"])
+    then = _moved_since(context, item) @ _matrix(json.loads(item.settings)["cursor"])
     notes = _take_back(context, [item]).notes
     for obj in sources:
         obj.select_set(True)
@@ -148,6 +157,19 @@ def begun_again(context: Context, number: int) -> Iterator[list[str]]:
         yield notes
     finally:
         scene.cursor.matrix = cursor
+
+
+def _moved_since(context: Context, item: Any) -> Any:
+    """How the user has moved most of what was made at the 3D cursor, (4, 4); the identity where it is where it was."""
+    context.view_layer.update()
+    moves = np.array([
+        np.array(one.object.matrix_world @ _matrix(json.loads(one.place)).inverted_safe())
+        for one in item.made if one.place
+    ])  # fmt: skip
+    if not len(moves):
+        return mathutils.Matrix()
+    # Of what has been moved together, each part has the same.
+    return mathutils.Matrix(np.median(moves, axis=0).tolist())
 
 
 def _chosen(context: Context, objects: Sequence[Object]) -> list[Any]:

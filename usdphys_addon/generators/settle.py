@@ -143,7 +143,11 @@ def settle_steps(
     if made and fallen:
         notes.append(phrase("Copies that fell past the scene are not kept: {number}", number=len(fallen)))
     elif fallen:
-        notes.append(f"Nothing is below {named(fallen)}, which fell past the scene and stay where they were")
+        notes.append(
+            phrase(
+                "Nothing is below {names} to land on, so no new pose was kept; add a ground first", names=named(fallen)
+            )
+        )
     if not at_rest:
         notes.append(f"Not everything was at rest after {seconds:.3g} s; settle again, or for longer")
     text = f"Settled {counted(settled, 'object')} in {seconds:.2g} s of simulated time"

@@ -43,7 +43,7 @@ class _Running:
 _running = _Running()
 #: Called after playing the timeline has started a session.
 after_start: list[Callable[[], None]] = []
-#: Called where the timeline comes to a frame that the .blend keeps, and no session shows it.
+#: Called where the scene is at a frame that the .blend keeps, and no session shows it.
 on_kept: list[Callable[[], None]] = []
 #: Called where a session for the timeline is not begun within a slice of time. Without any, it is started at once.
 after_slice: list[Callable[[], None]] = []
@@ -182,6 +182,13 @@ def _after_arrival(*_: Any) -> None:
     restore_strays()
 
 
+def _after_load(*_: Any) -> None:
+    _after_arrival()
+    scene = bpy.context.scene
+    if scene is not None:
+        show_kept(scene)
+
+
 def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if _running.session is not None and not authored_poses.are_put() and _running.counts != _counts():
         # Objects or the scene were copied.
@@ -232,9 +239,7 @@ def _after_frame(scene: bpy.types.Scene, *_: Any) -> None:
     leader, context = _running.timeline, bpy.context
     if context.scene != scene or authored_poses.are_put():
         return
-    if _running.session is None and _running.starting is None and _has_kept(scene):
-        for call in on_kept:
-            call()
+    show_kept(scene)
     # A render job changes the frame in a thread of its own.
     if leader is None or leader.session.scene_name != scene.name or bpy.app.is_job_running("RENDER"):
         return
@@ -244,7 +249,14 @@ def _after_frame(scene: bpy.types.Scene, *_: Any) -> None:
     _guarded(lambda: leader.show_frame(context))
 
 
-def _has_kept(scene: bpy.types.Scene) -> bool:
+def show_kept(scene: bpy.types.Scene) -> None:
+    """Let the frames that the .blend keeps be shown, if the current one is among them and no session runs."""
+    if _running.session is None and _running.starting is None and has_kept(scene):
+        for call in on_kept:
+            call()
+
+
+def has_kept(scene: bpy.types.Scene) -> bool:
     """True if the .blend keeps how the bodies are at the current frame, and is to show it.
 
     Not where it is known to be stale: playing compares it again.
@@ -260,7 +272,7 @@ def _has_kept(scene: bpy.types.Scene) -> bool:
 _handlers = Handlers(
     ("save_pre", _before_save), ("save_post", _after_save), ("save_post_fail", _after_save),
     ("load_pre", _before_load), ("undo_pre", _before_undo_step), ("redo_pre", _before_undo_step),
-    ("undo_post", _after_arrival), ("redo_post", _after_arrival), ("load_post", _after_arrival),
+    ("undo_post", _after_arrival), ("redo_post", _after_arrival), ("load_post", _after_load),
     ("blend_import_post", _after_arrival), ("depsgraph_update_post", _after_update),
     ("animation_playback_pre", _before_playback), ("frame_change_post", _after_frame),
 )  # fmt: skip

@@ -69,7 +69,8 @@ def write_file(
     target = checked(target, inputs)
     for path, prim in model.prims.items():
         prim.label = prim.label or stage.GetPrimAtPath(path).GetDisplayName()
-    issues = validate.validate(model, check_geometry=False)
+    # A body below a body is what a model of MuJoCo is made of.
+    issues = validate.validate(model, hierarchy="reset", check_geometry=False)
     model, left_out = _without_instancers(model)
     issues += left_out
     with scratch_folder(target) as scratch:

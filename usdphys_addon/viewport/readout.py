@@ -174,8 +174,22 @@ class _Known(NamedTuple):
     edits: int
 
 
-_known: dict[tuple[str, str], _Known] = {}
-_asked: list[tuple[str, str]] = []
+class _Key(NamedTuple):
+    """What is asked for. scene, layer: what the window shows that asks; another one may show another scene."""
+
+    kind: str
+    name: str
+    scene: str
+    layer: str
+
+
+_known: dict[_Key, _Known] = {}
+_asked: list[_Key] = []
+
+
+def _key(kind: str, name: str) -> _Key:
+    scene, layer = bpy.context.scene, bpy.context.view_layer
+    return _Key(kind, name, "" if scene is None else scene.name, "" if layer is None else layer.name)
 
 
 def shapes_of(name: str) -> tuple[str, ...] | None:
@@ -192,7 +206,8 @@ def mass_of(name: str) -> MassReadout | None:
 
 def has_failed(kind: str, name: str) -> bool:
     """True if the last computation of a value ended by an error."""
-    return (kind, name) in _known and _known[kind, name].value is None
+    known = _known.get(_key(kind, name))
+    return known is not None and known.value is None
 
 
 def members_of(name: str) -> tuple[str, ...] | None:
@@ -203,7 +218,7 @@ def members_of(name: str) -> tuple[str, ...] | None:
 
 def ask(kind: str, name: str) -> Any:
     """For a draw: what is known of a kind (see `know`) for a name; None where it is not known yet."""
-    key = kind, name
+    key = _key(kind, name)
     known = _known.get(key)
     scene_watch.look_at_operators()
     # No handler runs when a script changes a property, but the panels are drawn.
@@ -228,12 +243,25 @@ def compute() -> Job:
     """Job: compute the requested values, and redraw the panels where one has changed."""
     yield PAUSE
     while _asked:
-        _compute(_asked.pop(0))
+        key = _asked.pop(0)
+        if _key(key.kind, key.name) == key:
+            _compute(key)
+        else:
+            _compute_in_window(key)
         yield 0.0
 
 
-def _compute(key: tuple[str, str]) -> None:
-    kind, name = key
+def _compute_in_window(key: _Key) -> None:
+    """In the window that has asked; not at all where it shows something else by now."""
+    for window in bpy.context.window_manager.windows:
+        with bpy.context.temp_override(window=window):
+            if _key(key.kind, key.name) == key:
+                _compute(key)
+                return
+
+
+def _compute(key: _Key) -> None:
+    kind, name = key.kind, key.name
     if len(_known) > 64:
         _known.clear()
     start = clock.now()

@@ -17,7 +17,7 @@ import numpy as np
 from bpy.types import Context, Object, Scene
 
 from ..authoring import selected, value_keys
-from ..authoring.selected import BEHIND, LIMITED, MOVER, Value, at
+from ..authoring.selected import BEHIND, LIMITED, MOVER, TYPE, Value, at
 from ..bridge import props, stand_ins
 from ..bridge.choices import items_of
 from ..bridge.known_names import KnownNames
@@ -63,11 +63,22 @@ _COMPUTED = {"mass": "mass", "mass_center_of_mass": "center_of_mass", "mass_diag
 
 #: What a field says in place of a number that is infinite, by the name of the property: "inf" says little.
 _INFINITE = {"break_force": "Never", "break_torque": "Never", "max_force": "No Limit"}
+#: The same in place of a negative number, which limits nothing.
+_NEGATIVE = dict.fromkeys(
+    ("min_distance", "max_distance", "cone_angle0_limit", "cone_angle1_limit"), "No Limit"
+)  # fmt: skip
 #: A typed number, with a unit.
 _NUMBER = re.compile(r"\s*(\d+(?:[.,]\d*)?(?:[eE][+-]?\d+)?)\s*([a-zA-Z]*)\s*")
 _SIGNED = re.compile(r"[+-]?\d+(?:[.,]\d*)?(?:[eE][+-]?\d+)?")
 #: Kilograms of the units of masses.
 _KILOGRAMS = {"": 1.0, "kg": 1.0, "g": 1e-3, "t": 1e3, "mg": 1e-6, "lb": 0.45359237, "oz": 0.028349523125}
+#: Metres of the units of lengths, and the one in which Blender shows a length where it is not adaptive.
+_METERS = {"km": 1e3, "m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "mi": 1609.344, "ft": 0.3048, "in": 0.0254,
+           "thou": 2.54e-5}  # fmt: skip
+_SHOWN_LENGTHS = {
+    "KILOMETERS": "km", "METERS": "m", "CENTIMETERS": "cm", "MILLIMETERS": "mm", "MICROMETERS": "um", "MILES": "mi",
+    "FEET": "ft", "INCHES": "in", "THOU": "thou",
+}  # fmt: skip
 #: What a field says in place of a number that is being computed, and of one that cannot be.
 _COMPUTING, _UNKNOWN = "\N{HORIZONTAL ELLIPSIS}", "Unknown"
 #: In `differing`, where the selected objects have not the same role.
@@ -131,8 +142,11 @@ def typed_over(name: str) -> Typed | None:
     """What takes the place of a value of the active object, so that one can be typed; None where there is a number."""
     if name in _COMPUTED:
         return Typed(_text_name(name), _UNKNOWN if problem(name) else _COMPUTING) if is_unknown(name) else None
-    word = _INFINITE.get(PLACES[name][1]) if name in PLACES else None
-    return Typed(_text_name(name), word) if word is not None and shown(name) == math.inf else None
+    field, value = PLACES.get(name, ("", ""))[1], shown(name)
+    word = _INFINITE.get(field) if value == math.inf else _NEGATIVE.get(field) if value is not None else None
+    if word is None or (field in _NEGATIVE and value >= 0.0):
+        return None
+    return Typed(_text_name(name), word)
 
 
 def _text_name(name: str) -> str:
@@ -160,6 +174,24 @@ def _number_in(text: str, units: Mapping[str, float] = {"": 1.0}) -> float | Non
         return None
     value = float(found[1].replace(",", ".")) * unit
     return value if 0.0 < value <= _LARGEST else None
+
+
+def _length_in(text: str) -> float | None:
+    """The length of a text, such as "2" or "30 cm", in Blender units; None for anything else."""
+    settings = bpy.context.scene.unit_settings
+    if settings.system == "NONE":
+        return _number_in(text)
+    adaptive = "m" if settings.system == "METRIC" else "ft"
+    own = _METERS[_SHOWN_LENGTHS.get(settings.length_unit, adaptive)]
+    meters = _number_in(text, {**_METERS, "": own})
+    return None if meters is None else meters / (settings.scale_length or 1.0)
+
+
+def _angle_in(text: str) -> float | None:
+    """The angle of a text in radians, in the unit of the scene; None for anything else."""
+    degree = math.radians(1.0)
+    own = degree if bpy.context.scene.unit_settings.system_rotation == "DEGREES" else 1.0
+    return _number_in(text.rstrip().removesuffix("°"), {"": own, "deg": degree, "rad": 1.0})
 
 
 def _vector_in(text: str, *, is_positive: bool = False) -> tuple[float, ...] | None:
@@ -354,7 +386,7 @@ def _declared() -> Iterator[tuple[str, Any]]:
         "Bodies of the articulation collide with each other. It is a setting of simulators"
     ))  # fmt: skip
     yield "group", _virtual("group", bpy.props.StringProperty, name="Group", description=(
-        "Collision group of the object; empty: it collides with everything"
+        "Collision group of the object; a new name makes one; empty: it collides with everything"
     ))  # fmt: skip
     yield "mover", _virtual("mover", bpy.props.EnumProperty, name="Moves By", items=items_of("mover of a joint"),
                             description="What moves the joint")  # fmt: skip
@@ -364,12 +396,16 @@ def _declared() -> Iterator[tuple[str, Any]]:
     for need, path, cls, names in _SAME:
         for field in names:
             name = name_of(path, field)
-            VALUES[name], PLACES[name] = at(need, path, field), (path, field)
+            VALUES[name] = TYPE if name == "joint_type" else at(need, path, field)
+            PLACES[name] = (path, field)
             declared = cls.__annotations__[field]
             yield name, _like(name, declared)
             words = declared.keywords
             if field in _INFINITE:
                 yield _text_name(name), _text_over(name, words["name"], words["description"], _number_in)
+            if field in _NEGATIVE:
+                limit_in = _length_in if words.get("unit") == "LENGTH" else _angle_in
+                yield _text_name(name), _text_over(name, words["name"], words["description"], limit_in)
             if name in _COMPUTED:
                 read = partial(_vector_in, is_positive=field == "diagonal_inertia")
                 yield _text_name(name), _text_over(name, words["name"], words["description"], read)

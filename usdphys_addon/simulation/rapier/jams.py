@@ -22,6 +22,9 @@ from .constraints import matrix_of
 YIELDS = 1e-3
 #: rad or m: what a joint may have to move at most, for an overlap to end.
 FARTHEST = 0.02
+#: The same of two trees, which may be pushed apart as two bodies are. At 0.28, two arms in the same place are thrown
+#: about, or become NaN; at 0.18 they stay.
+FARTHEST_OF_TWO = 0.1
 #: Where shapes touch within this part of how far they are from the origin, m, the normal is off by so much: it is made
 #: of a distance that is rounding. 3e-3 is the worst of 100 floors at 50 m.
 TOUCHING, NOISE = 2e-7, 1e-2
@@ -32,8 +35,8 @@ def jams(
 ) -> Iterator[tuple[Any, Any, bool]]:
     """(one body, the other, whether they move relative to each other) of pairs that touch now and cannot part soon.
 
-    They are of one tree, or one of them stands still. trees: handles of bodies in reduced coordinates. parted: pairs
-    of handles that do not collide anyway.
+    They are of one tree or of two, or one of them stands still. trees: handles of bodies in reduced coordinates.
+    parted: pairs of handles that do not collide anyway.
     """
     # It knows no joints, and therefore finds the contacts of parted bodies, too.
     physics.detect_collisions()
@@ -51,26 +54,38 @@ def jams(
             continue
         ways = [_ways(physics, pair.collider1, (first, second), manifold, columns) for manifold in pair.manifolds]
         apart, sideways, needed = np.max(ways, axis=0)
-        if apart < YIELDS or needed > FARTHEST:
+        if apart < YIELDS or needed > (FARTHEST_OF_TWO if _are_two(physics, first, second) else FARTHEST):
             yield first, second, bool(sideways >= YIELDS)
 
 
 def _columns(physics: PhysicsWorld, first: Any, second: Any) -> tuple[Matrix, Matrix] | None:
-    """Jacobians (6, n) of both bodies in the coordinates of one tree; None if something else moves one of them."""
+    """Jacobians (6, n) of both bodies in the coordinates of their trees; None if something else moves one of them."""
     links = [physics.multibody_joints.rigid_body_link(handle) for handle in (first, second)]
-    names = {str(link.multibody) for link in links if link is not None}
     loose = [handle for handle, link in zip((first, second), links, strict=True)
              if link is None and not physics.rigid_bodies[handle].is_fixed]  # fmt: skip
-    if loose or len(names) != 1:
+    if loose:
         return None
-    tree = next(physics.multibody_joints.get_multibody(link.multibody) for link in links if link is not None)
-    if not tree.ndofs:
+    rows = [np.zeros((6, 0)) if link is None else _rows(physics, link) for link in links]
+    sizes = [part.shape[1] for part in rows]
+    if not any(sizes):
         return None
-    found = []
-    for link in links:
-        rows = np.zeros((6, tree.ndofs)) if link is None else np.asarray(tree.body_jacobian(link.id), float)
-        found.append(rows.reshape(6, -1))
+    if _are_two(physics, first, second):
+        empty = [np.zeros((6, size)) for size in sizes]
+        return np.hstack((rows[0], empty[1])), np.hstack((empty[0], rows[1]))
+    found = [part if size else np.zeros((6, max(sizes))) for part, size in zip(rows, sizes, strict=True)]
     return found[0], found[1]
+
+
+def _are_two(physics: PhysicsWorld, first: Any, second: Any) -> bool:
+    """True if two bodies are in two trees."""
+    links = [physics.multibody_joints.rigid_body_link(handle) for handle in (first, second)]
+    return len({str(link.multibody) for link in links if link is not None}) == 2
+
+
+def _rows(physics: PhysicsWorld, link: Any) -> Matrix:
+    """Jacobian (6, n) of a body in the coordinates of its tree; without columns where nothing moves in it."""
+    tree = physics.multibody_joints.get_multibody(link.multibody)
+    return np.asarray(tree.body_jacobian(link.id), float).reshape(6, -1) if tree.ndofs else np.zeros((6, 0))
 
 
 def _ways(
