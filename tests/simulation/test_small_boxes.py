@@ -60,3 +60,14 @@ def test_a_small_box_that_falls_through_one_that_it_is_turned_against_is_named(
     world = run(world_of(file), 0.2)
     assert codes(world) == expected
     assert (place(world, "Box")[2] > 1.45 * width) == (not expected)
+
+
+def test_a_small_box_lies_on_a_wedge_that_is_its_hull() -> None:
+    file, width = File(CENTIMETERS), 0.03
+    points, faces = prism(3, width, width)
+    hull = file.mesh("Hull", points, faces, "convexHull")
+    file.add(file.body("Post", (0, 0, width / 2), dynamic=False, geometry=hull))
+    file.add(file.body("Box", (0, 0, 1.5 * width), (1, 0, 0, 0), size=(width,) * 3, mass=1000 * width**3))
+    world = run(world_of(file), 0.2)
+    assert codes(world) == []
+    assert place(world, "Box")[2] > 1.45 * width

@@ -75,7 +75,7 @@ def _corners(shape: Any) -> Matrix:
         signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
         return np.asarray(signs * np.array(box.half_extents.to_tuple()), float)
     hull = shape.as_convex_polyhedron()
-    return np.array(hull.points, float) if hull and hull.num_points <= MOST_CORNERS else np.zeros((0, 3))
+    return np.array(hull.points, float) if hull and hull.num_points() <= MOST_CORNERS else np.zeros((0, 3))
 
 
 def _face(corners: Matrix, normal: Matrix) -> Matrix:
