@@ -14,7 +14,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from shares import each_of
-from usdphys_ext.usdphys_addon.core import clock, frames, validate
+from usdphys_ext.usdphys_addon.core import clock, frames, mass, validate
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import Prim
 from usdphys_ext.usdphys_addon.core.rules.base import RULES, Issue
@@ -24,8 +24,9 @@ from usdphys_ext.usdphys_addon.proving import prove as prove_module
 from usdphys_ext.usdphys_addon.proving.prove import Proof, Wish, prove
 from usdphys_ext.usdphys_addon.simulation.engine import Habit
 from usdphys_ext.usdphys_addon.simulation.world import World
+from usdphys_ext.usdphys_addon.usd import read
 
-from .author import CENTIMETERS, METERS, File, Units, about
+from .author import CENTIMETERS, METERS, File, Units, about, prism
 from .demos import CLEAN, DEMOS, FAULTS, Fault
 
 W = "/World"
@@ -616,6 +617,28 @@ def test_what_the_preview_alone_does_is_no_fault_of_the_asset(
     assert ("Trust MuJoCo" in check.fix) == moves_elsewhere
 
 
+@pytest.mark.slow
+def test_what_the_preview_alone_does_has_the_attribute_without_which_it_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("mujoco")
+    lines = ["float drive:angular:physics:stiffness = 500", "float drive:angular:physics:damping = 50",
+             "float drive:angular:physics:maxForce = 0.01"]  # fmt: skip
+    file = hinge_file("Y", apis=["PhysicsDriveAPI:angular"], lines=lines)
+    own = runs.simulated
+    weak = opinions.Opinion(f"{W}/Pin", "PhysicsDriveAPI:angular", "max_force")
+
+    def strong_elsewhere(model: Any, seconds: float, **options: Any) -> runs.Motion:
+        return own(opinions.removed(model, [weak]) if "engine" in options else model, seconds)
+
+    monkeypatch.setattr(plain, "simulated", strong_elsewhere)
+    found = proof_of(file.text(), sections=frozenset({"asset"})).certificate.having(*FOUND)
+    (check,) = [one for one in found if one.name == "drives"]
+    assert check.status == "differs"
+    assert "drive:angular:physics:maxForce" in [cause.attribute for cause in check.causes]
+    assert check.fix.startswith("Trust MuJoCo here, or correct the attribute")
+
+
 def test_energy_of_bodies_that_no_joint_can_move_apart_names_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tips of a closed gripper were inside each other, and were pushed with no cause named."""
     told = f"{W}/Post and {W}/Bar touch at the start, and no joint can move them apart at once: they pass through."
@@ -781,6 +804,32 @@ def test_what_smaller_time_steps_of_an_engine_heal_in_the_whole_asset_is_said_to
     assert check.status == ("pass" if rate == 1 else "differs")
     assert (f"With {60 * rate} steps a second, Havok moves it as the preview does." in check.message) == (rate > 1)
     assert check.fix == ("Let it make smaller time steps." if rate > 1 else "")
+
+
+@pytest.mark.parametrize("needed", [50.0, 1e6])
+def test_a_link_that_is_too_light_for_an_engine_is_said_to_be_so(
+    monkeypatch: pytest.MonkeyPatch, needed: float
+) -> None:
+    """The fingers of a hand flew off in Havok; with a thousand times their moments of inertia they did not."""
+    model = model_of(stage_of(hinge_file().text()))
+    experiment = runs.Experiment(model, 0.2, is_cheap=True)
+    own = runs.simulated
+    (body,) = runs.subject_of(model).parts[0].bodies
+    most = max(mass.mass_properties(model, body).diagonal_inertia)
+
+    def flung(motion: runs.Motion) -> runs.Motion:
+        return replace(motion, positions=motion.positions + np.linspace(0.0, 1.0, len(motion.positions))[:, None, None])
+
+    def simulated(model: Any, seconds: float, *, engine: str = "preview", **options: Any) -> runs.Motion:
+        motion = own(model, seconds, **options)
+        is_held = max(mass.mass_properties(model, body).diagonal_inertia) > needed * most
+        return motion if engine == "preview" or is_held else flung(motion)
+
+    monkeypatch.setattr(compared, "simulated", simulated)
+    havok = {"havok": lambda *_: flung(experiment.motion)}
+    ((check, _, _),) = compared.engine_checks(model, experiment, havok, [], runs.Budget(60.0), 1.0)
+    assert ("is too light for Havok" in check.message) == (needed < 1000.0)
+    assert ("with 100 times of them, Havok moves all" in check.message) == (needed < 1000.0)
 
 
 @pytest.mark.slow
@@ -1270,6 +1319,27 @@ def test_a_proof_asks_of_the_checks_only_what_starts_inside_another(monkeypatch:
     start = runs.Start(runs.with_floor(subject))
     checks = list(plain.checks_of(start, subject, runs.Budget(60.0), 0.0, 1.0))
     assert [check.status for check in checks if check.name == "inside"] == ["pass"]
+
+
+def test_a_mesh_is_loaded_once_for_all_runs_of_a_proof() -> None:
+    """The hulls of a gripper were found anew for each look at a mass: 3 s each, and 120 s of a budget of 90."""
+    file = File(METERS)
+    points, faces = prism(5, 0.2, 0.3)
+    for number in range(2):
+        shape = file.mesh("Shape", points, faces, "convexHull")
+        file.add(file.body(f"Post{number}", (number, 0, 0.15), geometry=shape, size=(0.3, 0.3, 0.3)))
+    file.add(file.ground())
+    with patch.object(read, "mesh_of", wraps=read.mesh_of) as loaded:
+        proof_of(file.text(), sections=frozenset({"asset"}))
+    assert loaded.call_count == 2
+
+
+def test_masses_that_there_was_no_time_to_look_at_are_said_to_be_left_out() -> None:
+    subject = runs.subject_of(model_of(stage_of(DEMOS["crates"](METERS))))
+    start = runs.Start(runs.with_floor(subject))
+    (check,) = [one for one in plain.checks_of(start, subject, runs.Budget(60.0), 0.0, 1.0) if one.name == "matter"]
+    bodies = len(subject.layout.bodies)
+    assert (check.status, f"moments of inertia of {bodies} bodies" in check.message) == ("skipped", True)
 
 
 def test_the_energy_of_many_parts_is_computed_once() -> None:

@@ -877,6 +877,14 @@ def _reason_of(
         steps = round(rate / STEP)
         told = f"With {steps} steps a second, {name} moves it as the preview does."
         return _Reason((), told, plain.FINER_STEPS)
+    is_alike = partial(_moves_alike, key, experiment, first)
+    if key not in programs() and (light := reasons.too_light(model, first, is_alike, has_time)):
+        link, moment, times = model.prims[light.body].display, light.moment, light.times
+        causes = tuple(opinions.cause_alone(model, one) for one in light.opinions)
+        return _Reason(causes, (
+            f"{link} is too light for {name}, with moments of inertia of {moment:.2g} kg m2: with {times:g} times of "
+            f"them, {name} moves all as the preview does."
+        ), f"Do not trust {name} with links that are so light.")  # fmt: skip
     if has_time() and (jammed := _passing(model, first, experiment.motion)):
         one, still = (model.prims[path].display for path in jammed)
         return _Reason(plain.filter_causes(jammed), (
@@ -928,6 +936,19 @@ def _healing_rate(run: Runner, first: Parting, experiment: Experiment, has_time:
         if not other.problem and not any(one.body == first.body for one in found):
             return rate
     return 0
+
+
+def _moves_alike(engine: str, experiment: Experiment, first: Parting, model: PhysicsModel) -> bool:
+    """Whether the preview and an engine that is stepped from here move the body that parts first alike in a model, in
+    which it goes at least half as far: what hardly moves is alike everywhere."""
+    here = simulated(model, experiment.seconds)
+    there = simulated(model, experiment.seconds, engine=engine)
+    if here.problem or there.problem:
+        return False
+    other, row = experiment.like(here), experiment.motion.paths.index(first.body)
+    if other.ways[-1, row] < 0.5 * experiment.ways[-1, row] - first.allowed:
+        return False
+    return not any(one.body == first.body for one in other.parting(there, SLACK_ENGINE, more=experiment.coarse))
 
 
 def _rolling(model: PhysicsModel, found: Sequence[Parting], experiment: Experiment) -> str:

@@ -93,7 +93,7 @@ def checks_of(
     the asset."""
     starts = [*_inside(subject, is_posed), *_limits(subject, is_posed)]
     yield from starts
-    yield from _matter(subject)
+    yield from _matter(subject, partial(budget.has, share))
     yield from _gravity(subject)
     if not subject.parts:
         yield Check(SECTION, "rest", "skipped", "Nothing is dynamic, so nothing can be simulated.")
@@ -171,12 +171,16 @@ class _Judge:
         # What gives energy, such as a bounce of more than one, another engine may have a limit for.
         is_cause_first = name in ("energy", "rest")
         causes = self._causes(name, test, part, found) if is_cause_first else ()
-        if not causes and not found.data.get("at_start") and (engine := self._keeping(test, part)):
-            message = found.message + " " + f"So it is in the preview alone, and not in {engine}."
-            fix = f"Trust {engine} here: no fault of the asset shows there."
-            return Check(SECTION, name, "differs", message, found.path, (), fix, found.data)
+        is_alone = not causes and not found.data.get("at_start")
+        engine = self._keeping(test, part) if is_alone else ""
         if not is_cause_first:
             causes = self._causes(name, test, part, found)
+        if engine:
+            message = found.message + " " + f"So it is in the preview alone, and not in {engine}."
+            fix = f"Trust {engine} here: no fault of the asset shows there."
+            if causes:
+                fix = f"Trust {engine} here, or correct the attribute, without which the preview does not do so."
+            return Check(SECTION, name, "differs", message, found.path, causes, fix, found.data)
         if self.is_posed or name != "drives":
             return Check(SECTION, name, "fail", found.message, found.path, causes, _FIXES[name], found.data)
         # How much a drive has to bear, the pose decides.
@@ -301,11 +305,17 @@ def filter_causes(ends: Sequence[str]) -> tuple[Cause, ...]:
     return tuple(Cause(path, "physics:filteredPairs, xformOp", "no pair with the other") for path in ends)
 
 
-def _matter(subject: Subject) -> Iterator[Check]:
+def _matter(subject: Subject, has_time: Callable[[], bool]) -> Iterator[Check]:
     """Masses, centres and moments that no thing of this shape has: bodies that are odd alike together."""
     odd: dict[str, list[Oddity]] = {}
+    left = 0
     for path, body in subject.layout.bodies.items():
-        for one in () if body.is_kinematic else _odd_matter(subject.model, path):
+        if body.is_kinematic:
+            continue
+        if left or not has_time():
+            left += 1
+            continue
+        for one in _odd_matter(subject.model, path):
             odd.setdefault(one.kind, []).append(one)
     for group in odd.values():
         causes = tuple(
@@ -319,7 +329,11 @@ def _matter(subject: Subject) -> Iterator[Check]:
         fix = "Correct it, or leave it out: it is then computed from the colliders."
         data = {"bodies": [{"path": one.path, **one.data} for one in group]}
         yield Check(SECTION, "matter", "doubtful", message, group[0].path, causes, fix, data)
-    if not odd:
+    if left:
+        bodies = counted(left, "body")
+        message = f"There was no time to compare masses and moments of inertia of {bodies} with the shapes."
+        yield Check(SECTION, "matter", "skipped", message)
+    elif not odd:
         yield Check(SECTION, "matter", "pass", "Masses, centres of mass and inertias fit the shapes.")
 
 

@@ -36,6 +36,7 @@ from .runs import (
     simulated,
     subject_of,
     with_floor,
+    with_kept_meshes,
 )  # fmt: skip
 from .trips import Trip
 
@@ -93,6 +94,8 @@ class Proof:
 def prove(wish: Wish) -> Proof:
     """All checks of an asset. What does not fit into the budget is a check that was skipped."""
     budget = Budget(wish.budget)
+    against = wish.against and with_kept_meshes(wish.against)
+    wish = replace(wish, model=with_kept_meshes(wish.model), against=against)
     subject = subject_of(wish.model)
     proof = Proof(Certificate(wish.file, physics=digest_of(wish.model)), subject, {}, [])
     add, wanted, shares = proof.certificate.checks.extend, wish.sections, _shares(wish)
@@ -288,17 +291,9 @@ def _in_units(wish: Wish, units: StageUnits, number: int) -> Rewrite:
 
     own = wish.stage
     stage = restated.in_units(own, units)
-    model = read.read_stage(stage)
-    # It goes on with the meshes of its stage, which closes with it.
-    for prim in model.prims.values():
-        if prim.mesh is not None:
-            prim.mesh = partial(_held, prim.mesh, stage)
+    model = with_kept_meshes(read.read_stage(stage))
     words = f"in units of {units.meters_per_unit:g} m and {units.kilograms_per_unit:g} kg with {units.up_axis} up"
     return Rewrite(f"units {number}", words, with_floor(subject_of(model)))
-
-
-def _held(mesh: Callable[[], Any], _stage: Any) -> Any:
-    return mesh()
 
 
 # --------------------------------------------------------------------------- engines

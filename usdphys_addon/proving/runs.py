@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -618,6 +618,15 @@ def _bounds_at(model: PhysicsModel, motion: Motion, frame: int, path: str) -> tu
         return None
     points = np.concatenate(found) @ change[:3, :3].T + change[:3, 3]
     return points.min(axis=0), points.max(axis=0)
+
+
+def with_kept_meshes(model: PhysicsModel) -> PhysicsModel:
+    """A copy, and copies of it, that load each mesh once: the hull and the mass of it are then found once as well."""
+    result = model.copied()
+    for prim in result.prims.values():
+        if prim.mesh is not None:
+            prim.mesh = cache(prim.mesh)
+    return result
 
 
 def subset(model: PhysicsModel, keep: Callable[[Prim], bool]) -> PhysicsModel:

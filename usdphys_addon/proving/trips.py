@@ -27,7 +27,7 @@ from . import opinions
 from .certificate import Check
 from .compared import Known, Statements, on, partings_of
 from .opinions import Opinion
-from .runs import FLOOR, Budget, Experiment, radius_of, subject_of, with_floor
+from .runs import FLOOR, Budget, Experiment, radius_of, subject_of, with_floor, with_kept_meshes
 
 #: A model of the asset after a round trip, while a block runs, with what writing and reading could not keep.
 Trip = Callable[[], AbstractContextManager[tuple[PhysicsModel, list[Issue]]]]
@@ -58,7 +58,7 @@ def trip_checks(
         try:
             with trip() as (other, found):
                 issues = [issue for issue in found if (issue.code, issue.path) not in known]
-                yield from _one_trip(model, other, name, issues, experiment, budget, share)
+                yield from _one_trip(model, with_kept_meshes(other), name, issues, experiment, budget, share)
         except UsdPhysError as error:
             yield Check(SECTION, name, "skipped", f"It cannot be said in {name}: {error}")
 
@@ -270,8 +270,8 @@ def _told(model: PhysicsModel, check: Check, issues: Sequence[Issue]) -> Issue |
     part: list[str] = []
     if not wanted:
         wanted = [check.path]
-        found = next((one for one in subject_of(model).parts if check.path in one.bodies), None)
-        part = found.prims(model) if found is not None else []
+        parts = (one.prims(model) for one in subject_of(model).parts)
+        part = next((names for names in parts if check.path in names), [])
     words = {name for cause in check.causes for name in cause.attribute.split(", ")}
     words |= {
         name for cause in check.causes if cause.path in model.prims
