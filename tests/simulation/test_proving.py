@@ -639,6 +639,26 @@ def test_what_the_preview_alone_does_has_the_attribute_without_which_it_does_not
     assert check.fix.startswith("Trust MuJoCo here, or correct the attribute")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "collides", "status"), [(0.6, True, "doubtful"), (8.0, False, "fail")])
+def test_what_slides_off_an_edge_where_there_is_no_floor_is_doubtful_and_what_falls_through_is_wrong(
+    width: float, collides: bool, status: str
+) -> None:
+    """The crate of a seesaw slid off its plank, and the asset was said to be wrong."""
+    file = File(METERS)
+    tilt = about("Y", 40)
+    file.add(file.body("Plank", (0, 0, 0), tilt, size=(width, 0.5, 0.05), dynamic=False, collides=collides))
+    if not collides:
+        file.add(file.body("Sign", (0, 0, 0), size=(width, 0.5, 0.01), dynamic=False, collides=False))
+        file.add(file.body("Post", (3.0, 0, -1.0), size=(0.1, 0.1, 0.1), dynamic=False))
+        file.add(file.body("Far", (-3.0, 0, -1.0), size=(0.1, 0.1, 0.1), dynamic=False))
+    file.add(file.body("Crate", (0, 0, 0.2), tilt, size=(0.2, 0.2, 0.2)))
+    checks = proof_of(file.text(), sections=frozenset({"asset"})).certificate.checks
+    (check,) = [one for one in checks if one.name == "rest"]
+    assert check.status == status
+    assert ("over an edge, and there is no floor" in check.message) == (status == "doubtful")
+
+
 def test_energy_of_bodies_that_no_joint_can_move_apart_names_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tips of a closed gripper were inside each other, and were pushed with no cause named."""
     told = f"{W}/Post and {W}/Bar touch at the start, and no joint can move them apart at once: they pass through."

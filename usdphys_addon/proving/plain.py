@@ -181,6 +181,10 @@ class _Judge:
             if causes:
                 fix = f"Trust {engine} here, or correct the attribute, without which the preview does not do so."
             return Check(SECTION, name, "differs", message, found.path, causes, fix, found.data)
+        if found.data.get("is_beside") and not causes:
+            message = found.message + " " + "It leaves what stands still over an edge, and there is no floor."
+            fix = "Put a floor below it, if it is not to fall."
+            return Check(SECTION, name, "doubtful", message, found.path, causes, fix, found.data)
         if self.is_posed or name != "drives":
             return Check(SECTION, name, "fail", found.message, found.path, causes, _FIXES[name], found.data)
         # How much a drive has to bear, the pose decides.
@@ -505,8 +509,30 @@ def _unrest(subject: Subject, part: Part, motion: Motion) -> Found | None:
         return None
     data = {"way_metres": way, "fallen_metres": fallen}
     if float((centers[-1] - centers[-1 - last]) @ down) > 0.8 * way and fallen > 3.0 * radius:
+        data["is_beside"] = _falls_beside(subject, heaviest, motion)
         return Found(heaviest, f"{name} falls and nothing stops it: {fallen:.3g} m so far.", data)
     return Found(heaviest, f"{name} does not come to rest: it moves {way:.3g} m in the last half second.", data)
+
+
+def _falls_beside(subject: Subject, body: str, motion: Motion) -> bool:
+    """Whether a body that falls passes all that stands on the outside, and none of it through its colliders."""
+    still = [
+        path for path in motion.paths if (own := subject.layout.bodies.get(path)) is not None and own.is_kinematic
+    ]  # fmt: skip
+    shapes = [prim for prim in subject.model.colliders.values() if subject.model.body_of(prim.path) is None]
+    shapes += [prim for path in still for prim in subject.model.colliders_of(path)]
+    found = [corners_of(prim) for prim in shapes]
+    corners = np.concatenate([one for one in found if one is not None] or [np.zeros((0, 3))])
+    if any(one is None for one in found) or not len(corners):
+        return False
+    down = subject.gravity / np.linalg.norm(subject.gravity)
+    track = motion.positions[:, motion.paths.index(body)]
+    below = np.flatnonzero(track @ down > (corners @ down).max())
+    if not len(below) or not below[0]:
+        return False
+    across = np.linalg.svd(down[None])[2][1:]
+    place, spread = across @ track[below[0]], corners @ across.T
+    return bool((place < spread.min(axis=0)).any() or (place > spread.max(axis=0)).any())
 
 
 def _growth(subject: Subject, part: Part, motion: Motion) -> Found | None:
