@@ -1406,7 +1406,8 @@ def test_a_joint_that_starts_apart_is_told_once_and_not_as_energy_from_nowhere()
     checks = proof_of(file.text(), sections=frozenset({"asset"})).certificate.checks
     found = {check.name: check for check in checks}
     assert (found["joints"].status, found["joints"].path) == ("fail", f"{W}/Pin")
-    assert "0.6 m" in found["joints"].message
+    assert found["joints"].message.endswith("comes apart by 0.6 m at the start.")
+    assert found["joints"].fix == "Correct the frames of the joint, or put its bodies where they meet."
     assert found["energy"].status == "skipped"
 
 
@@ -1439,6 +1440,15 @@ def test_a_density_that_nothing_has_is_doubtful_as_a_mass_is() -> None:
     load.GetAttribute("physics:density").Set(0.7)
     (check,) = prove(Wish("a", model_of(stage), sections=frozenset({"asset"}))).certificate.having("doubtful")
     assert [cause.attribute for cause in check.causes] == ["physics:density"]
+
+
+def test_moments_of_inertia_that_usd_ignores_are_doubtful() -> None:
+    file = File(METERS)
+    file.add(file.body("Box", (0, 0, 0.5), mass=None, inertia=(1e-9, 1e-9, 1e-9)))
+    stage = stage_of(file.text())
+    (check,) = prove(Wish("a", model_of(stage), sections=frozenset({"asset"}))).certificate.having("doubtful")
+    assert "so small in the units of the file that USD ignores them" in check.message
+    assert [cause.attribute for cause in check.causes] == ["physics:diagonalInertia"]
 
 
 def test_what_is_animated_is_said_to_stand_still() -> None:

@@ -69,6 +69,8 @@ OUTSIDE = 1.5
 #: Code of the rule about bodies that start inside others.
 INSIDE = "BodiesOverlap"
 _HEAL_TRIES = 60
+#: m and degrees that are not told.
+_NOTHING = 1e-6
 
 
 class Found(NamedTuple):
@@ -186,7 +188,8 @@ class _Judge:
             fix = "Put a floor below it, if it is not to fall."
             return Check(SECTION, name, "doubtful", message, found.path, causes, fix, found.data)
         if self.is_posed or name != "drives":
-            return Check(SECTION, name, "fail", found.message, found.path, causes, _FIXES[name], found.data)
+            fix = _FIXES["start" if found.data.get("at_start") else name]
+            return Check(SECTION, name, "fail", found.message, found.path, causes, fix, found.data)
         # How much a drive has to bear, the pose decides.
         message = f"{found.message} {_ZERO}"
         return Check(SECTION, name, "doubtful", message, found.path, causes, _FIXES[name], found.data)
@@ -228,6 +231,7 @@ FINER_STEPS = "Let it make smaller time steps."
 _FIXES = {
     "rest": "Correct the attribute, or say what is meant in a file of expectations.",
     "energy": "Correct the attribute: nothing may get energy from nowhere.",
+    "start": "Correct the frames of the joint, or put its bodies where they meet.",
     "joints": "Make the masses of the bodies more alike, or correct the attribute.",
     "drives": "Give the drive more stiffness or a larger force, or correct the attribute.",
 }
@@ -365,6 +369,9 @@ def _odd_matter(model: PhysicsModel, path: str) -> Iterator[Oddity]:
         message = f"{name} weighs {own.mass:.4g} kg, which is {density:.3g} kg/m3."
         yield Oddity("density", path, said, message, {"density": density})
     moments = sorted(own.diagonal_inertia)
+    if any(api.diagonal_inertia or ()) and own.inertia_source.kind != "authored":
+        message = f"{name} has moments of inertia that are so small in the units of the file that USD ignores them."
+        yield Oddity("ignored", path, "diagonal_inertia", message, {"moments": list(api.diagonal_inertia or ())})
     if own.inertia_source.kind == "authored":
         if moments[2] > 1.02 * (moments[0] + moments[1]):
             message = (
@@ -630,8 +637,13 @@ def _apart(subject: Subject, part: Part, motion: Motion) -> Found | None:
         share = max(moved / _may_be_apart(subject, facts), turned / TURNED)
         if share > 1.0 and (worst is None or share > worst[0]):
             joint, degrees = facts.prim.display, math.degrees(turned)
-            if frame == 0:
+            far = measure(moved, 0) if degrees < _NOTHING else measure(turned, 3) if moved < _NOTHING else ""
+            if frame == 0 and far:
+                text = f"{joint} comes apart by {far} at the start."
+            elif frame == 0:
                 text = f"{joint} comes apart by {moved:.3g} m and {degrees:.3g} degrees at the start."
+            elif far:
+                text = f"{joint} comes apart by {far} after {frame * STEP:.2f} s."
             else:
                 text = f"{joint} comes apart by {moved:.3g} m and {degrees:.3g} degrees after {frame * STEP:.2f} s."
             worst = share, Found(facts.path, text, {"metres": moved, "radians": turned, "at_start": frame == 0})
