@@ -1208,6 +1208,29 @@ def test_an_asset_that_is_said_in_other_units_differs_in_nothing() -> None:
 
 
 @pytest.mark.slow
+def test_a_material_that_is_bound_is_the_cause_with_what_it_says_and_has_an_effect() -> None:
+    file = File(METERS)
+    file.add(file.body("Slope", (0, 0, 0), about("Y", 20), size=(4, 1, 0.1), dynamic=False))
+    file.add(file.body("Crate", (0, 0, 0.17), about("Y", 20), size=(0.2, 0.2, 0.2)))
+    was, now = stage_of(file.text()), stage_of(file.text())
+    from pxr import Sdf, UsdPhysics, UsdShade
+
+    material = UsdShade.Material.Define(now, f"{W}/Ice").GetPrim()
+    UsdPhysics.MaterialAPI.Apply(material).CreateDynamicFrictionAttr(0.01)
+    shape = next(
+        prim for prim in now.Traverse() if prim.HasAPI(UsdPhysics.CollisionAPI) and "Crate" in str(prim.GetPath())
+    )
+    shape.AddAppliedSchema("MaterialBindingAPI")
+    shape.CreateRelationship("material:binding:physics").SetTargets([Sdf.Path(f"{W}/Ice")])
+    sections = frozenset({"against"})
+    found = prove(Wish("a", model_of(now), now, against=model_of(was), against_words="in 'was'", sections=sections))
+    (check,) = found.certificate.having(*FOUND)
+    (cause,) = check.causes
+    assert (check.status, cause.attribute) == ("fail", "material:binding")
+    assert cause.said == f"{W}/Ice: dynamicFriction 0.01"
+
+
+@pytest.mark.slow
 def test_gravity_in_centimetres_is_the_cause_of_what_swings_faster_and_is_doubtful_alone() -> None:
     one, other = (stage_of(DEMOS["pendulum"](METERS)) for _ in range(2))
     model, clean = model_of(one), model_of(other)

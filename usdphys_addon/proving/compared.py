@@ -249,6 +249,13 @@ def statement_checks(
         is_cut = True
     others = [opinions.cause_between(said.one, said.other, one) for one in candidates if one not in missing]
     others = [one for one in others if (one.path, one.attribute) not in told]
+    # What a material says has its effect by the binding that is told.
+    name = opinions.NAMES[opinions.MATERIAL]
+    bound = {
+        material for path, attribute in told if attribute == name for model in (said.one, said.other)
+        if path in model.prims for material in model.prims[path].materials
+    }  # fmt: skip
+    others = [one for one in others if one.path not in bound]
     if is_cut or not budget.has(share):
         if not failed:
             yield Check(said.section, said.name, "skipped", f"There was no time to compare it {said.words}.")
