@@ -1434,7 +1434,7 @@ def test_a_joint_that_starts_apart_is_told_once_and_not_as_energy_from_nowhere()
     assert found["energy"].status == "skipped"
 
 
-@pytest.mark.parametrize(("wrong", "hint"), [((8.0, 0, 0), "centimetres"), ((0.2, 0.1, 0), "")])
+@pytest.mark.parametrize(("wrong", "hint"), [((8.0, 0, 0), "centimetres"), ((0.2, 0.1, 0), ""), ((0.08, 0, 0.3), "")])
 def test_a_joint_that_starts_apart_names_the_place_of_its_frame(wrong: tuple[float, ...], hint: str) -> None:
     stage = stage_of(DEMOS["door"](METERS))
     stage.GetPrimAtPath(f"{W}/Hinge").GetAttribute("physics:localPos0").Set(wrong)
@@ -1472,6 +1472,29 @@ def test_moments_of_inertia_that_usd_ignores_are_doubtful() -> None:
     (check,) = prove(Wish("a", model_of(stage), sections=frozenset({"asset"}))).certificate.having("doubtful")
     assert "so small in the units of the file that USD ignores them" in check.message
     assert [cause.attribute for cause in check.causes] == ["physics:diagonalInertia"]
+
+
+@pytest.mark.parametrize("is_hollow", [True, False])
+def test_what_a_hull_fills_has_the_approximation_as_a_cause(is_hollow: bool) -> None:
+    """A toy lay in a box whose hull was its collider: the proof said to move it."""
+    corners = [(x, y) for x in (-0.3, 0.3) for y in (-0.3, 0.3)]
+    low, high = [(x, y, 0.0) for x, y in corners], [(x, y, 0.3) for x, y in corners]
+    inner = [(0.8 * x, 0.8 * y, 0.05) for x, y in corners], [(0.8 * x, 0.8 * y, 0.3) for x, y in corners]
+    points = [*low, *high, *inner[0], *inner[1]]
+    around = [(0, 1), (1, 3), (3, 2), (2, 0)]
+    faces = [(0, 2, 3, 1), (8, 9, 11, 10)]
+    for a, b in around:
+        faces += [(a, b, b + 4, a + 4), (b + 8, a + 8, a + 12, b + 12), (a + 4, b + 4, b + 12, a + 12)]
+    file = File(METERS)
+    shape = file.mesh("Shape", points, [face[::-1] for face in faces], "convexHull")
+    file.add(file.body("Tray", geometry=shape, dynamic=False))
+    at = (0.0, 0.0, 0.11) if is_hollow else (0.27, 0.0, 0.15)
+    file.add(file.body("Toy", at, size=(0.1, 0.1, 0.1)))
+    checks = proof_of(file.text(), sections=frozenset({"asset"})).certificate.checks
+    (check,) = [one for one in checks if one.name == "inside"]
+    assert check.status == "fail"
+    assert ("physics:approximation" in [cause.attribute for cause in check.causes]) == is_hollow
+    assert check.fix.startswith("Make convex parts of it") == is_hollow
 
 
 def test_what_is_animated_is_said_to_stand_still() -> None:

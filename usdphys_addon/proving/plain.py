@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import frames, mass
+from ..core import frames, mass, paths
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.ties import Ties
@@ -69,6 +69,10 @@ OUTSIDE = 1.5
 #: Code of the rule about bodies that start inside others.
 INSIDE = "BodiesOverlap"
 _HEAL_TRIES = 60
+#: s in which what starts inside another is pushed away, and the part of its radius by which it is then.
+_MOMENT, _SHIFTED = 0.1, 0.02
+#: Approximations that fill the hollows of a mesh.
+_HULLS = ("convexHull", "boundingCube", "boundingSphere")
 #: m and degrees that are not told.
 _NOTHING = 1e-6
 
@@ -296,10 +300,53 @@ def _inside(subject: Subject, is_posed: bool) -> Iterator[Check]:
         if not is_posed:
             message += f" {_ZERO}"
         status: Status = "fail" if is_posed else "doubtful"
-        causes = tuple(dict.fromkeys(cause for number in numbers for cause in filter_causes(ends[number])))
-        yield Check(SECTION, "inside", status, message, issue.path, causes, issue.fix)
+        # Where nobody has chosen a pose, the pose is the reason.
+        hollow = _filled(subject.model, ends[numbers[0]]) if is_posed else []
+        causes = tuple(opinions.cause_alone(subject.model, one) for one in hollow)
+        causes += tuple(dict.fromkeys(cause for number in numbers for cause in filter_causes(ends[number])))
+        fix = f"Make convex parts of it, if it is hollow there. {issue.fix}" if hollow else issue.fix
+        yield Check(SECTION, "inside", status, message, issue.path, causes, fix)
     if not found:
         yield Check(SECTION, "inside", "pass", "Nothing starts inside another body.")
+
+
+def _filled(model: PhysicsModel, ends: Sequence[str]) -> list[Opinion]:
+    """The approximations of a mesh that fill its hollow, where the other of two bodies is: with its surface instead,
+    none is pushed away."""
+    for end in ends:
+        shapes = [
+            (prim.path, name) for prim in model.colliders.values()
+            if prim.mesh is not None and (prim.path == end or paths.is_below(prim.path, end))
+            for name, value in prim.schemas.items()
+            if isinstance(value, usd_physics.MeshCollisionAPI) and value.approximation in _HULLS
+        ]  # fmt: skip
+        if not shapes:
+            continue
+        trial = model.copied()
+        for path, name in shapes:
+            schemas = trial.prims[path].schemas
+            schemas[name] = schemas[name].copy(approximation="none")
+        try:
+            motion = simulated(trial, _MOMENT)
+        except OutOfTimeError:
+            return []
+        if not motion.problem and not any(_is_pushed(model, motion, path) for path in ends):
+            return [Opinion(path, name, "approximation") for path, name in shapes]
+    return []
+
+
+def _is_pushed(model: PhysicsModel, motion: Motion, path: str) -> bool:
+    """Whether a body leaves its place otherwise than by falling."""
+    body = model.body_of(path)
+    if body is None or body.path not in motion.paths:
+        return False
+    moved = motion.positions[:, motion.paths.index(body.path)]
+    moved = moved - moved[0]
+    gravity = next(iter(subject_of(model).layout.gravity.values()))
+    size = float(np.linalg.norm(gravity))
+    down = gravity / size if size else np.zeros(3)
+    fallen = np.maximum(moved @ down, 0.0)
+    return float(np.linalg.norm(moved - fallen[:, None] * down, axis=1).max()) > _SHIFTED * radius_of(model, body.path)
 
 
 def named_prims(model: PhysicsModel, message: str) -> list[str]:
@@ -666,6 +713,8 @@ def _frame_causes(subject: Subject, found: Found) -> tuple[Cause, ...]:
         for factor, what in opinions.FACTORS:
             for scale in (factor, 1.0 / factor):
                 place = frames.vector(scale * np.asarray(getattr(joint, field)))
+                if float(np.linalg.norm(place)) <= best[0]:
+                    continue  # at nothing, any ratio fits
                 trial = subset(subject.model, lambda _prim: True)
                 trial.prims[facts.path].schemas[name] = joint.copy(**{field: place})
                 other = subject_of(trial)
