@@ -1200,6 +1200,29 @@ def test_a_unit_of_the_stage_that_is_wrong_is_the_one_cause(was: str, now: str, 
     assert [(check.status, cause.path, cause.attribute) for cause in check.causes] == [("fail", "/", attribute)]
 
 
+@pytest.mark.parametrize(("matrix", "attribute"), [
+    (np.array(((1, 0, 0), (0, 0, 1), (0, -1, 0))), "upAxis"), (100.0 * np.eye(3), "metersPerUnit"),
+    (frames.matrix_of(frames.turn_by(np.array((0, 0, 0.5)))), ""), (1.37 * np.eye(3), ""),
+])  # fmt: skip
+def test_what_is_turned_or_larger_as_a_whole_has_the_units_of_its_layer_as_the_cause(
+    matrix: Any, attribute: str
+) -> None:
+    """A chest of drawers was referenced with another up axis: four findings, and no cause of any."""
+    model = model_of(stage_of(DEMOS["door"](METERS)))
+    wrong = model.copied()
+    for prim in wrong.prims.values():
+        prim.world = np.block([[matrix @ prim.world[:3, :3], (matrix @ prim.world[:3, 3])[:, None]], [0, 0, 0, 1]])
+    sections = frozenset({"against"})
+    found = prove(Wish("a", wrong, against=model, against_words="in 'was'", sections=sections, budget=1e9)).certificate
+    causes = [cause.attribute for check in found.having("fail") for cause in check.causes]
+    assert (causes == [attribute]) == bool(attribute)
+    assert ("Convert what is referenced" in found.having("fail")[0].fix) == bool(attribute)
+    told = " ".join(check.message for check in found.having("doubtful"))
+    # What no cause is found for is not without effect.
+    assert ("may be why together" in told) == (not attribute)
+    assert "Without effect" not in told
+
+
 def test_an_asset_that_is_said_in_other_units_differs_in_nothing() -> None:
     one, other = (model_of(stage_of(DEMOS["crates"](units))) for units in (METERS, CENTIMETERS))
     wish = Wish("asset.usda", one, None, against=other, against_words="in 'other.usda'",
@@ -1349,6 +1372,25 @@ def test_a_run_of_the_preview_is_cut_when_the_seconds_are_used_and_what_is_left_
     skipped = {check.section for check in proof.certificate.checks if check.status == "skipped"}
     assert skipped >= {"asset", "rewrites", "engines"}
     assert not proof.certificate.having("fail")
+
+
+@pytest.mark.slow
+def test_no_answer_of_a_joint_is_computed_when_the_seconds_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A foot with 46 springs took 261 s of 90: the answers of its joints, 0.6 s each, were in no budget."""
+    answers = 0
+
+    def counted(*args: Any) -> Any:
+        nonlocal answers
+        answers += 1
+        return own(*args)
+
+    own = joints.answer
+    monkeypatch.setattr(clock, "now", lambda: 0.3 * answers)
+    monkeypatch.setattr(joints, "answer", counted)
+    proof = proof_of(DEMOS["arm"](METERS), budget=1.0, sections=frozenset({"joints"}))
+    assert proof.certificate.seconds <= 1.5
+    told = " ".join(check.message for check in proof.certificate.having("skipped"))
+    assert "used up in the middle" in told or "There was no time to see whether" in told
 
 
 def test_a_proof_asks_of_the_checks_only_what_starts_inside_another(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,6 +38,7 @@ from .runs import (
     OutOfTimeError,
     Parting,
     angles,
+    corners_of,
     place_of,
     simulated,
     subject_of,
@@ -227,6 +228,12 @@ def statement_checks(
         fix = "Correct what the stage says of its units; nothing else was compared."
         yield Check(said.section, said.name, "fail", message, causes=causes, fix=fix)
         return
+    if cause := _whole_cause(said):
+        what = "turned" if cause.attribute == UP_AXIS else "larger or smaller"
+        message = f"All of it is {what} as one {said.words}, as where a layer or a reference has other units."
+        fix = "Convert what is referenced, or put a transform above it; nothing else was compared."
+        yield Check(said.section, said.name, "fail", message, cause.path, causes=(cause,), fix=fix)
+        return
     missing = [one for one in candidates if one.field == opinions.PRIM and _is_part(said, one)]
     for opinion in missing:
         prim = said.one.prims.get(opinion.path) or said.other.prims[opinion.path]
@@ -239,10 +246,11 @@ def statement_checks(
         experiment = Experiment(on(said.one, floor), experiment.seconds, has_time=partial(budget.has, share))
     known: list[Opinion] = list(missing)
     failed, told = bool(missing), set()
-    is_cut = False
+    is_cut = is_open = False
     try:
         for parted in partings_of(said, Known(candidates, known), experiment, floor, budget, share, slack=slack):
             failed = True
+            is_open |= not parted.causes
             told |= {(cause.path, cause.attribute) for cause in parted.causes}
             yield parted
     except OutOfTimeError:
@@ -260,6 +268,9 @@ def statement_checks(
         if not failed:
             yield Check(said.section, said.name, "skipped", f"There was no time to compare it {said.words}.")
         yield from _differing(said, others, is_tried=False)
+        return
+    if is_open:
+        yield from _differing(said, others, is_tried=True, is_open=True)
         return
     if not failed:
         yield Check(said.section, said.name, "pass", f"It moves alike {said.words}{experiment.chaos}.")
@@ -285,6 +296,41 @@ def _unit_causes(said: Statements) -> tuple[Cause, ...]:
     return tuple(Cause("/", name, *pair, opinions.hint_of(*pair)) for name, pair in pairs.items() if pair[0] != pair[1])
 
 
+#: What a stage says of its directions and lengths.
+UP_AXIS, LENGTH = "upAxis", "metersPerUnit"
+#: A stage whose up axis is Y, in one whose is Z, and the other way.
+_TURNS = {way: np.array(((1.0, 0.0, 0.0), (0.0, 0.0, -way), (0.0, way, 0.0))) for way in (1.0, -1.0)}
+
+
+def _whole_cause(said: Statements) -> Cause | None:
+    """What a layer or reference says of its units, where all colliders of one model are those of the other one turned
+    from one up axis to another, or larger by a ratio of units; None where they are not."""
+    both = [path for path in said.one.colliders if path in said.other.colliders]
+    found = [[corners_of(model.prims[path]) for path in both] for model in (said.one, said.other)]
+    if len(both) < 2 or any(one is None for one in (*found[0], *found[1])):
+        return None
+    here, there = (np.concatenate([one for one in each if one is not None]) for each in found)
+    size = float(np.ptp(there, axis=0).max())
+    if not np.isfinite([here, there]).all() or size <= 0.0 or np.allclose(here, there, atol=1e-4 * size):
+        return None
+    root = both[0]
+    while root and not all(paths.is_at_or_below(path, root) for path in both):
+        root = paths.parent_of(root)
+    for turn in _TURNS.values():
+        # The same box has its corners in another order.
+        if all(np.allclose(_bounds(one @ turn.T), _bounds(other), atol=1e-4 * size)
+               for one, other in zip(np.split(here, len(both)), np.split(there, len(both)), strict=True)):  # fmt: skip
+            return Cause(root, UP_AXIS)
+    ratio = float(np.ptp(here, axis=0).max()) / size
+    if opinions.hint_of(str(ratio), "1.0") and np.allclose(here / ratio, there, atol=1e-4 * size):
+        return Cause(root, LENGTH, f"{ratio:.4g}", "1", opinions.hint_of(str(ratio), "1.0"))
+    return None
+
+
+def _bounds(points: Matrix) -> Matrix:
+    return np.array((points.min(axis=0), points.max(axis=0)))
+
+
 def _numbers_of(model: PhysicsModel) -> Matrix:
     """(n,) places, turns and masses of all prims, as the stage has them."""
     turn, length = np.asarray(model.units.to_z_up, float).T, model.units.meters_per_unit
@@ -299,8 +345,9 @@ def _masses_of(model: PhysicsModel) -> list[float]:
     return [api.mass for api in apis if api is not None and api.mass is not None]
 
 
-def _differing(said: Statements, others: Sequence[Cause], *, is_tried: bool) -> Iterator[Check]:
-    """What differs beside the causes. is_tried: whether there was time to see what it does."""
+def _differing(said: Statements, others: Sequence[Cause], *, is_tried: bool, is_open: bool = False) -> Iterator[Check]:
+    """What differs beside the causes. is_tried: whether there was time to see what it does. is_open: whether it may be
+    why something moves in another way, for which no cause was found."""
     if others:
         listed = ", ".join(f"{one.attribute} of {one.path}" for one in others[:3])
         if len(others) > 3:
@@ -308,6 +355,8 @@ def _differing(said: Statements, others: Sequence[Cause], *, is_tried: bool) -> 
         message = f"Without effect on these experiments, these differ {said.words}: {listed}."
         if not is_tried:
             message = f"These differ {said.words}, and there was no time to see what they do: {listed}."
+        if is_open:
+            message = f"These differ {said.words}, and may be why together: {listed}."
         yield Check(said.section, said.name, "doubtful", message, others[0].path, tuple(others[:MOST_CAUSES]))
 
 

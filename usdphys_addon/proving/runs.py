@@ -97,7 +97,8 @@ def ending_with(budget: Budget) -> Iterator[None]:
         _ENDING.reset(token)
 
 
-def _check_time() -> None:
+def check_time() -> None:
+    """Raise OutOfTimeError where the seconds of `ending_with` are used up."""
     budget = _ENDING.get()
     if budget is not None and budget.used > budget.seconds:
         raise OutOfTimeError
@@ -110,7 +111,7 @@ def _built(steps: Steps[World]) -> World:
         except StopIteration as done:
             world: World = done.value
             return world
-        _check_time()
+        check_time()
 
 
 @dataclass(slots=True)
@@ -197,7 +198,7 @@ def simulated(
             motion = Motion(world.paths, np.empty((*shape, 3)), np.empty((*shape, 4)), np.empty((*shape, 6)))
             for frame in range(count + 1):
                 for _ in range(rate if frame else 0):
-                    _check_time()
+                    check_time()
                     world.step()
                 motion.positions[frame], motion.rotations[frame] = world.positions, world.rotations
                 motion.velocities[frame] = np.hstack(world.velocities())
