@@ -954,7 +954,24 @@ def _reason_of(
         )
     if causes:
         return _Reason(causes)
+    if parted := _in_parts(model, first, experiment.motion):
+        causes = tuple(opinions.cause_alone(model, one) for one in parted)
+        shape = model.prims[parted[0].path].display
+        words = f"Each engine makes its own convex parts of {shape}, which may be why."
+        return _Reason(causes, words, "Make convex parts of it.")
     return _Reason((), "No attribute alone is the cause." if has_time() else _NO_TIME)
+
+
+def _in_parts(model: PhysicsModel, first: Parting, motion: Motion) -> list[Opinion]:
+    """The approximations of meshes that are taken to pieces, where a body parts at their contact."""
+    kind, other = where_of(subject_of(model), motion, first)
+    ends = (first.body, other) if kind == "contact" else ()
+    return [
+        Opinion(prim.path, name, "approximation") for path in ends for prim in model.colliders.values()
+        if paths.is_at_or_below(prim.path, path)
+        for name, value in prim.schemas.items()
+        if isinstance(value, usd_physics.MeshCollisionAPI) and value.approximation == "convexDecomposition"
+    ]  # fmt: skip
 
 
 def _lost(motion: Motion) -> str:
