@@ -109,6 +109,17 @@ def test_of_three_simulators_the_one_that_stands_against_two_is_the_cause() -> N
     assert "degrees and radians" in cause.hint
 
 
+@pytest.mark.parametrize(("newton", "status"), [(90.0, "pass"), (1.5708, "fail")])
+def test_a_speed_in_the_older_words_of_physx_is_compared_with_that_of_newton(newton: float, status: str) -> None:
+    lines = ["float physxJoint:maxJointVelocity = 90", f"float newton:velocityLimit = {newton}"]
+    file = hinge_file("Y", apis=["PhysxJointAPI", "NewtonJointAPI"], lines=lines)
+    (check,) = proof_of(file.text(), sections=frozenset({"words"})).certificate.checks
+    assert check.status == status
+    names = {cause.attribute: cause.hint for cause in check.causes}
+    assert names.keys() == ({"physxJoint:maxJointVelocity", "newton:velocityLimit"} if status == "fail" else set())
+    assert all("degrees and radians" in hint for hint in names.values())
+
+
 # --------------------------------------------------------------------------- joints
 
 

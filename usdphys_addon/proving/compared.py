@@ -18,8 +18,9 @@ import numpy as np
 from ..core import frames, paths, runtimes
 from ..core.errors import UsdPhysError
 from ..core.frames import Matrix
+from ..core.joint_settings import OLD_SCHEMAS
 from ..core.model import PhysicsModel, Prim
-from ..core.schema import split_applied
+from ..core.schema import attribute_of, split_applied
 from ..core.schemas import usd_geom, usd_physics
 from ..simulation.engine import ENGINES, Habit, Program, programs
 from ..simulation.live_values import quaternion_product
@@ -733,24 +734,31 @@ def _twins(model: PhysicsModel, one: str, other: str) -> Iterator[Contradiction]
         )
         translated = runtimes.translated(model, only, one)
         for name, value in translated.items():
-            own = prim.schemas.get(name)
-            if own is None:
-                continue
             for attribute, content in value.authored():
-                said = getattr(own, attribute.field)
+                place, said = _said_at(prim, name, attribute.field)
                 if said is None or attribute.is_relationship or _are_close(said, content):
                     continue
                 source = _source_of(model, only, name, attribute.field, one, other)
                 if source is None:
                     continue
-                instance = split_applied(name)[1]
+                own = prim.schemas[place]
                 text, others = (
-                    opinions.text_of(_of(path, prim, name, own.copy(**{attribute.field: number})),
-                                     Opinion(path, name, attribute.field))
+                    opinions.text_of(_of(path, prim, place, own.copy(**{attribute.field: number})),
+                                     Opinion(path, place, attribute.field))
                     for number in (said, content)
                 )  # fmt: skip
+                attribute = attribute_of(type(own), attribute.field)
+                instance = split_applied(place)[1]
                 words = (attribute.usd_name(instance), source)
                 yield Contradiction(path, (one, other), words, (text, others))
+
+
+def _said_at(prim: Prim, name: str, field: str) -> tuple[str, Any]:
+    """(name of a schema, value) where a prim says a field of a schema, or says the same in an older one."""
+    for place in (name, OLD_SCHEMAS.get((split_applied(name)[0], field), "")):
+        if (value := getattr(prim.schemas.get(place), field, None)) is not None:
+            return place, value
+    return name, None
 
 
 def _of(path: str, prim: Any, name: str, value: Any) -> PhysicsModel:
