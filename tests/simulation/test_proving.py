@@ -1620,6 +1620,17 @@ def test_rounding_does_not_fill_a_plot() -> None:
     (points,) = re.findall('points="([^"]*)"', plot)[:1]
     heights = [float(point.split(",")[1]) for point in points.split()]
     assert max(heights) - min(heights) < 1.0 and min(heights) > 150.0
+    assert "at the end 0 m, at most 0 m" in plot
+
+
+def test_a_page_has_what_joints_do_in_the_unit_of_their_limits() -> None:
+    """Limits were in degrees, and what was wanted and got in radians without a word."""
+    stage = stage_of(hinge_file("Y", low=-0.5, high=0.5).text())
+    wish = Wish("asset.usda", model_of(stage), stage, sections=frozenset({"joints"}))
+    text = page.page(prove(wish), wish)
+    row = text[text.index('id="joints"') :]
+    assert "-28.65° to 28.65°" in row
+    assert "up, Preview: 28.65° and 28.65°" in row
 
 
 # --------------------------------------------------------------------------- expectations
