@@ -929,6 +929,21 @@ def test_a_drive_that_friction_stops_short_of_its_target_is_doubtful_and_wrong_w
 
 
 @pytest.mark.slow
+def test_each_drive_that_friction_stops_short_is_told() -> None:
+    file = File(METERS)
+    for number in range(2):
+        file.add(file.body(f"Bar{number}", (0.5, 2.0 * number, 0), mass=1.0, size=(1.0, 0.1, 0.1), collides=False))
+        file.add(file.joint(
+            f"Pin{number}", "Revolute", "", f"{W}/Bar{number}", pos0=(0, 2.0 * number, 0), pos1=(-0.5, 0, 0), axis="Z",
+            low=-90.0, high=90.0, drives={"angular": {"stiffness": 10.0, "damping": 3.0}}, apis=["NewtonJointAPI"],
+            lines=["float newton:friction = 0.9"],
+        ))  # fmt: skip
+    checks = proof_of(file.text(), sections=frozenset({"joints"})).certificate.checks
+    found = [check.path for check in checks if check.name == "drive moves" and check.status == "doubtful"]
+    assert found == [f"{W}/Pin0", f"{W}/Pin1"]
+
+
+@pytest.mark.slow
 def test_a_spring_that_presses_against_a_limit_is_no_drive_that_has_to_arrive() -> None:
     """The links of a gripper have springs that keep them on a limit, with friction that is stronger."""
     found = {}

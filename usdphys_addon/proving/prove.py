@@ -595,13 +595,13 @@ def _outcome_check(
 
 def _drive_checks(subject: Subject, probes: Sequence[joints.Probe], has_time: Callable[[], bool]) -> Iterator[Check]:
     """Whether the drive of each joint can move it at all, by its own numbers."""
-    failed, tried, left = False, False, 0
+    failed, tried, untried = False, False, 0
     for probe in probes:
         drive: Any = probe.facts.prim.schemas.get(f"PhysicsDriveAPI:{probe.dof}")
         if drive is None or not drive.resolved("stiffness") > 0.0:
             continue
-        if left or not has_time():
-            left += 1
+        if untried or not has_time():
+            untried += 1
             continue
         terms = joints.terms_of(probe, joints.bench(subject, [probe], "step"), "step")
         if not terms.low <= (drive.resolved("target_position") or 0.0) <= terms.high:
@@ -630,8 +630,8 @@ def _drive_checks(subject: Subject, probes: Sequence[joints.Probe], has_time: Ca
                 f"The drive of {joint} does not move its body to a target within {patience:g} s, even without gravity."
             )
         yield Check("joints", "drive moves", "fail", message, probe.facts.path, causes, "Correct the attribute.")
-    if left:
-        drives = counted(left, "drive")
+    if untried:
+        drives = counted(untried, "drive")
         yield Check(
             "joints", "drive moves", "skipped", f"There was no time to see whether {drives} can move the joint."
         )
