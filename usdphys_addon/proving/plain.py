@@ -569,7 +569,7 @@ def _unrest(subject: Subject, part: Part, motion: Motion) -> Found | None:
 
 
 def _falls_beside(subject: Subject, body: str, motion: Motion) -> bool:
-    """Whether a body that falls passes all that stands on the outside, and none of it through its colliders."""
+    """Whether a body that is held at first, and falls later, passes all that stands on the outside."""
     still = [
         path for path in motion.paths if (own := subject.layout.bodies.get(path)) is not None and own.is_kinematic
     ]  # fmt: skip
@@ -582,7 +582,8 @@ def _falls_beside(subject: Subject, body: str, motion: Motion) -> bool:
     down = subject.gravity / np.linalg.norm(subject.gravity)
     track = motion.positions[:, motion.paths.index(body)]
     below = np.flatnonzero(track @ down > (corners @ down).max())
-    if not len(below) or not below[0]:
+    early, free = round(GLIMPSE / STEP), 0.5 * float(np.linalg.norm(subject.gravity)) * GLIMPSE**2
+    if not len(below) or not below[0] or float((track[early] - track[0]) @ down) > 0.5 * free:
         return False
     across = np.linalg.svd(down[None])[2][1:]
     place, spread = across @ track[below[0]], corners @ across.T
