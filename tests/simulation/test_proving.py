@@ -14,7 +14,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from shares import each_of
-from usdphys_ext.usdphys_addon.core import clock, frames, validate
+from usdphys_ext.usdphys_addon.core import clock, frames, mass, validate
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import Prim
 from usdphys_ext.usdphys_addon.core.rules.base import RULES, Issue
@@ -24,8 +24,9 @@ from usdphys_ext.usdphys_addon.proving import prove as prove_module
 from usdphys_ext.usdphys_addon.proving.prove import Proof, Wish, prove
 from usdphys_ext.usdphys_addon.simulation.engine import Habit
 from usdphys_ext.usdphys_addon.simulation.world import World
+from usdphys_ext.usdphys_addon.usd import read
 
-from .author import CENTIMETERS, METERS, File, Units, about
+from .author import CENTIMETERS, METERS, File, Units, about, prism
 from .demos import CLEAN, DEMOS, FAULTS, Fault
 
 W = "/World"
@@ -106,6 +107,17 @@ def test_of_three_simulators_the_one_that_stands_against_two_is_the_cause() -> N
     (cause,) = check.causes
     assert cause.attribute == "physxJointAxis:angular:dynamicFrictionEffort"
     assert "degrees and radians" in cause.hint
+
+
+@pytest.mark.parametrize(("newton", "status"), [(90.0, "pass"), (1.5708, "fail")])
+def test_a_speed_in_the_older_words_of_physx_is_compared_with_that_of_newton(newton: float, status: str) -> None:
+    lines = ["float physxJoint:maxJointVelocity = 90", f"float newton:velocityLimit = {newton}"]
+    file = hinge_file("Y", apis=["PhysxJointAPI", "NewtonJointAPI"], lines=lines)
+    (check,) = proof_of(file.text(), sections=frozenset({"words"})).certificate.checks
+    assert check.status == status
+    names = {cause.attribute: cause.hint for cause in check.causes}
+    assert names.keys() == ({"physxJoint:maxJointVelocity", "newton:velocityLimit"} if status == "fail" else set())
+    assert all("degrees and radians" in hint for hint in names.values())
 
 
 # --------------------------------------------------------------------------- joints
@@ -616,6 +628,48 @@ def test_what_the_preview_alone_does_is_no_fault_of_the_asset(
     assert ("Trust MuJoCo" in check.fix) == moves_elsewhere
 
 
+@pytest.mark.slow
+def test_what_the_preview_alone_does_has_the_attribute_without_which_it_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("mujoco")
+    lines = ["float drive:angular:physics:stiffness = 500", "float drive:angular:physics:damping = 50",
+             "float drive:angular:physics:maxForce = 0.01"]  # fmt: skip
+    file = hinge_file("Y", apis=["PhysicsDriveAPI:angular"], lines=lines)
+    own = runs.simulated
+    weak = opinions.Opinion(f"{W}/Pin", "PhysicsDriveAPI:angular", "max_force")
+
+    def strong_elsewhere(model: Any, seconds: float, **options: Any) -> runs.Motion:
+        return own(opinions.removed(model, [weak]) if "engine" in options else model, seconds)
+
+    monkeypatch.setattr(plain, "simulated", strong_elsewhere)
+    found = proof_of(file.text(), sections=frozenset({"asset"})).certificate.having(*FOUND)
+    (check,) = [one for one in found if one.name == "drives"]
+    assert check.status == "differs"
+    assert "drive:angular:physics:maxForce" in [cause.attribute for cause in check.causes]
+    assert check.fix.startswith("Trust MuJoCo here, or correct the attribute")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "collides", "status"), [(0.6, True, "doubtful"), (8.0, False, "fail")])
+def test_what_slides_off_an_edge_where_there_is_no_floor_is_doubtful_and_what_falls_through_is_wrong(
+    width: float, collides: bool, status: str
+) -> None:
+    """The crate of a seesaw slid off its plank, and the asset was said to be wrong."""
+    file = File(METERS)
+    tilt = about("Y", 40)
+    file.add(file.body("Plank", (0, 0, 0), tilt, size=(width, 0.5, 0.05), dynamic=False, collides=collides))
+    if not collides:
+        file.add(file.body("Sign", (0, 0, 0), size=(width, 0.5, 0.01), dynamic=False, collides=False))
+        file.add(file.body("Post", (3.0, 0, -1.0), size=(0.1, 0.1, 0.1), dynamic=False))
+        file.add(file.body("Far", (-3.0, 0, -1.0), size=(0.1, 0.1, 0.1), dynamic=False))
+    file.add(file.body("Crate", (0, 0, 0.2), tilt, size=(0.2, 0.2, 0.2)))
+    checks = proof_of(file.text(), sections=frozenset({"asset"})).certificate.checks
+    (check,) = [one for one in checks if one.name == "rest"]
+    assert check.status == status
+    assert ("over an edge, and there is no floor" in check.message) == (status == "doubtful")
+
+
 def test_energy_of_bodies_that_no_joint_can_move_apart_names_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tips of a closed gripper were inside each other, and were pushed with no cause named."""
     told = f"{W}/Post and {W}/Bar touch at the start, and no joint can move them apart at once: they pass through."
@@ -783,6 +837,32 @@ def test_what_smaller_time_steps_of_an_engine_heal_in_the_whole_asset_is_said_to
     assert check.fix == ("Let it make smaller time steps." if rate > 1 else "")
 
 
+@pytest.mark.parametrize("needed", [50.0, 1e6])
+def test_a_link_that_is_too_light_for_an_engine_is_said_to_be_so(
+    monkeypatch: pytest.MonkeyPatch, needed: float
+) -> None:
+    """The fingers of a hand flew off in Havok; with a thousand times their moments of inertia they did not."""
+    model = model_of(stage_of(hinge_file().text()))
+    experiment = runs.Experiment(model, 0.2, is_cheap=True)
+    own = runs.simulated
+    (body,) = runs.subject_of(model).parts[0].bodies
+    most = max(mass.mass_properties(model, body).diagonal_inertia)
+
+    def flung(motion: runs.Motion) -> runs.Motion:
+        return replace(motion, positions=motion.positions + np.linspace(0.0, 1.0, len(motion.positions))[:, None, None])
+
+    def simulated(model: Any, seconds: float, *, engine: str = "preview", **options: Any) -> runs.Motion:
+        motion = own(model, seconds, **options)
+        is_held = max(mass.mass_properties(model, body).diagonal_inertia) > needed * most
+        return motion if engine == "preview" or is_held else flung(motion)
+
+    monkeypatch.setattr(compared, "simulated", simulated)
+    havok = {"havok": lambda *_: flung(experiment.motion)}
+    ((check, _, _),) = compared.engine_checks(model, experiment, havok, [], runs.Budget(60.0), 1.0)
+    assert ("is too light for Havok" in check.message) == (needed < 1000.0)
+    assert ("with 100 times of them, Havok moves all" in check.message) == (needed < 1000.0)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("is_all", [True, False])
 def test_what_an_engine_is_not_told_is_no_reason_where_smaller_time_steps_heal(is_all: bool) -> None:
@@ -846,6 +926,21 @@ def test_a_drive_that_friction_stops_short_of_its_target_is_doubtful_and_wrong_w
     (check,) = (check for check in proof.certificate.checks if check.name == "drive moves")
     assert check.status == verdict
     assert [cause.attribute for cause in check.causes] == ["newton:friction"] * (verdict != "pass")
+
+
+@pytest.mark.slow
+def test_each_drive_that_friction_stops_short_is_told() -> None:
+    file = File(METERS)
+    for number in range(2):
+        file.add(file.body(f"Bar{number}", (0.5, 2.0 * number, 0), mass=1.0, size=(1.0, 0.1, 0.1), collides=False))
+        file.add(file.joint(
+            f"Pin{number}", "Revolute", "", f"{W}/Bar{number}", pos0=(0, 2.0 * number, 0), pos1=(-0.5, 0, 0), axis="Z",
+            low=-90.0, high=90.0, drives={"angular": {"stiffness": 10.0, "damping": 3.0}}, apis=["NewtonJointAPI"],
+            lines=["float newton:friction = 0.9"],
+        ))  # fmt: skip
+    checks = proof_of(file.text(), sections=frozenset({"joints"})).certificate.checks
+    found = [check.path for check in checks if check.name == "drive moves" and check.status == "doubtful"]
+    assert found == [f"{W}/Pin0", f"{W}/Pin1"]
 
 
 @pytest.mark.slow
@@ -992,6 +1087,24 @@ def test_a_foot_of_an_articulation_that_slides_in_the_preview_and_stands_elsewhe
     assert ("it stands in MuJoCo, and in the preview without the articulation" in check.message) == is_articulated
 
 
+@pytest.mark.parametrize("approximation", ["convexDecomposition", "convexHull"])
+def test_a_mesh_that_each_engine_takes_to_pieces_may_be_why_a_body_on_it_moves_otherwise(approximation: str) -> None:
+    """Books on a table stood 2 cm higher in PhysX, which makes other parts of the table, and no cause was named."""
+    file = File(METERS)
+    points, faces = prism(5, 1.0, 0.4)
+    shape = file.mesh("Shape", points, faces, approximation)
+    file.add(file.body("Table", (0, 0, 0.2), geometry=shape, dynamic=False))
+    file.add(file.body("Book", (0, 0, 0.425), size=(0.2, 0.2, 0.05)))
+    model = model_of(stage_of(file.text()))
+    experiment = runs.Experiment(model, 0.1, is_cheap=True)
+    raised = replace(experiment.motion, positions=experiment.motion.positions + np.array((0, 0, 0.02)))
+    run = {"havok": lambda *_: raised}
+    ((check, _, _),) = compared.engine_checks(model, experiment, run, [], runs.Budget(60.0), 1.0)
+    is_said = "makes its own convex parts of" in check.message
+    assert is_said == (approximation == "convexDecomposition")
+    assert ("physics:approximation" in [cause.attribute for cause in check.causes]) == is_said
+
+
 def test_what_passes_through_each_other_in_the_preview_is_the_reason_why_an_engine_pushes_it_apart() -> None:
     model = model_of(stage_of(hinge_file().text()))
     model.add(Prim(f"{W}/Post", "Cube"))
@@ -1131,11 +1244,57 @@ def test_a_unit_of_the_stage_that_is_wrong_is_the_one_cause(was: str, now: str, 
     assert [(check.status, cause.path, cause.attribute) for cause in check.causes] == [("fail", "/", attribute)]
 
 
+@pytest.mark.parametrize(("matrix", "attribute"), [
+    (np.array(((1, 0, 0), (0, 0, 1), (0, -1, 0))), "upAxis"), (100.0 * np.eye(3), "metersPerUnit"),
+    (frames.matrix_of(frames.turn_by(np.array((0, 0, 0.5)))), ""), (1.37 * np.eye(3), ""),
+])  # fmt: skip
+def test_what_is_turned_or_larger_as_a_whole_has_the_units_of_its_layer_as_the_cause(
+    matrix: Any, attribute: str
+) -> None:
+    """A chest of drawers was referenced with another up axis: four findings, and no cause of any."""
+    model = model_of(stage_of(DEMOS["door"](METERS)))
+    wrong = model.copied()
+    for prim in wrong.prims.values():
+        prim.world = np.block([[matrix @ prim.world[:3, :3], (matrix @ prim.world[:3, 3])[:, None]], [0, 0, 0, 1]])
+    sections = frozenset({"against"})
+    found = prove(Wish("a", wrong, against=model, against_words="in 'was'", sections=sections, budget=1e9)).certificate
+    causes = [cause.attribute for check in found.having("fail") for cause in check.causes]
+    assert (causes == [attribute]) == bool(attribute)
+    assert ("Convert what is referenced" in found.having("fail")[0].fix) == bool(attribute)
+    told = " ".join(check.message for check in found.having("doubtful"))
+    # What no cause is found for is not without effect.
+    assert ("may be why together" in told) == (not attribute)
+    assert "Without effect" not in told
+
+
 def test_an_asset_that_is_said_in_other_units_differs_in_nothing() -> None:
     one, other = (model_of(stage_of(DEMOS["crates"](units))) for units in (METERS, CENTIMETERS))
     wish = Wish("asset.usda", one, None, against=other, against_words="in 'other.usda'",
                 sections=frozenset({"against"}))  # fmt: skip
     assert not prove(wish).certificate.having("fail")
+
+
+@pytest.mark.slow
+def test_a_material_that_is_bound_is_the_cause_with_what_it_says_and_has_an_effect() -> None:
+    file = File(METERS)
+    file.add(file.body("Slope", (0, 0, 0), about("Y", 20), size=(4, 1, 0.1), dynamic=False))
+    file.add(file.body("Crate", (0, 0, 0.17), about("Y", 20), size=(0.2, 0.2, 0.2)))
+    was, now = stage_of(file.text()), stage_of(file.text())
+    from pxr import Sdf, UsdPhysics, UsdShade
+
+    material = UsdShade.Material.Define(now, f"{W}/Ice").GetPrim()
+    UsdPhysics.MaterialAPI.Apply(material).CreateDynamicFrictionAttr(0.01)
+    shape = next(
+        prim for prim in now.Traverse() if prim.HasAPI(UsdPhysics.CollisionAPI) and "Crate" in str(prim.GetPath())
+    )
+    shape.AddAppliedSchema("MaterialBindingAPI")
+    shape.CreateRelationship("material:binding:physics").SetTargets([Sdf.Path(f"{W}/Ice")])
+    sections = frozenset({"against"})
+    found = prove(Wish("a", model_of(now), now, against=model_of(was), against_words="in 'was'", sections=sections))
+    (check,) = found.certificate.having(*FOUND)
+    (cause,) = check.causes
+    assert (check.status, cause.attribute) == ("fail", "material:binding")
+    assert cause.said == f"{W}/Ice: dynamicFriction 0.01"
 
 
 @pytest.mark.slow
@@ -1259,6 +1418,25 @@ def test_a_run_of_the_preview_is_cut_when_the_seconds_are_used_and_what_is_left_
     assert not proof.certificate.having("fail")
 
 
+@pytest.mark.slow
+def test_no_answer_of_a_joint_is_computed_when_the_seconds_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A foot with 46 springs took 261 s of 90: the answers of its joints, 0.6 s each, were in no budget."""
+    answers = 0
+
+    def counted(*args: Any) -> Any:
+        nonlocal answers
+        answers += 1
+        return own(*args)
+
+    own = joints.answer
+    monkeypatch.setattr(clock, "now", lambda: 0.3 * answers)
+    monkeypatch.setattr(joints, "answer", counted)
+    proof = proof_of(DEMOS["arm"](METERS), budget=1.0, sections=frozenset({"joints"}))
+    assert proof.certificate.seconds <= 1.5
+    told = " ".join(check.message for check in proof.certificate.having("skipped"))
+    assert "used up in the middle" in told or "There was no time to see whether" in told
+
+
 def test_a_proof_asks_of_the_checks_only_what_starts_inside_another(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether its hulls fill hollows took more of the time of a gripper than its first motion."""
     unasked = [
@@ -1270,6 +1448,27 @@ def test_a_proof_asks_of_the_checks_only_what_starts_inside_another(monkeypatch:
     start = runs.Start(runs.with_floor(subject))
     checks = list(plain.checks_of(start, subject, runs.Budget(60.0), 0.0, 1.0))
     assert [check.status for check in checks if check.name == "inside"] == ["pass"]
+
+
+def test_a_mesh_is_loaded_once_for_all_runs_of_a_proof() -> None:
+    """The hulls of a gripper were found anew for each look at a mass: 3 s each, and 120 s of a budget of 90."""
+    file = File(METERS)
+    points, faces = prism(5, 0.2, 0.3)
+    for number in range(2):
+        shape = file.mesh("Shape", points, faces, "convexHull")
+        file.add(file.body(f"Post{number}", (number, 0, 0.15), geometry=shape, size=(0.3, 0.3, 0.3)))
+    file.add(file.ground())
+    with patch.object(read, "mesh_of", wraps=read.mesh_of) as loaded:
+        proof_of(file.text(), sections=frozenset({"asset"}))
+    assert loaded.call_count == 2
+
+
+def test_masses_that_there_was_no_time_to_look_at_are_said_to_be_left_out() -> None:
+    subject = runs.subject_of(model_of(stage_of(DEMOS["crates"](METERS))))
+    start = runs.Start(runs.with_floor(subject))
+    (check,) = [one for one in plain.checks_of(start, subject, runs.Budget(60.0), 0.0, 1.0) if one.name == "matter"]
+    bodies = len(subject.layout.bodies)
+    assert (check.status, f"moments of inertia of {bodies} bodies" in check.message) == ("skipped", True)
 
 
 def test_the_energy_of_many_parts_is_computed_once() -> None:
@@ -1316,11 +1515,12 @@ def test_a_joint_that_starts_apart_is_told_once_and_not_as_energy_from_nowhere()
     checks = proof_of(file.text(), sections=frozenset({"asset"})).certificate.checks
     found = {check.name: check for check in checks}
     assert (found["joints"].status, found["joints"].path) == ("fail", f"{W}/Pin")
-    assert "0.6 m" in found["joints"].message
+    assert found["joints"].message.endswith("comes apart by 0.6 m at the start.")
+    assert found["joints"].fix == "Correct the frames of the joint, or put its bodies where they meet."
     assert found["energy"].status == "skipped"
 
 
-@pytest.mark.parametrize(("wrong", "hint"), [((8.0, 0, 0), "centimetres"), ((0.2, 0.1, 0), "")])
+@pytest.mark.parametrize(("wrong", "hint"), [((8.0, 0, 0), "centimetres"), ((0.2, 0.1, 0), ""), ((0.08, 0, 0.3), "")])
 def test_a_joint_that_starts_apart_names_the_place_of_its_frame(wrong: tuple[float, ...], hint: str) -> None:
     stage = stage_of(DEMOS["door"](METERS))
     stage.GetPrimAtPath(f"{W}/Hinge").GetAttribute("physics:localPos0").Set(wrong)
@@ -1349,6 +1549,38 @@ def test_a_density_that_nothing_has_is_doubtful_as_a_mass_is() -> None:
     load.GetAttribute("physics:density").Set(0.7)
     (check,) = prove(Wish("a", model_of(stage), sections=frozenset({"asset"}))).certificate.having("doubtful")
     assert [cause.attribute for cause in check.causes] == ["physics:density"]
+
+
+def test_moments_of_inertia_that_usd_ignores_are_doubtful() -> None:
+    file = File(METERS)
+    file.add(file.body("Box", (0, 0, 0.5), mass=None, inertia=(1e-9, 1e-9, 1e-9)))
+    stage = stage_of(file.text())
+    (check,) = prove(Wish("a", model_of(stage), sections=frozenset({"asset"}))).certificate.having("doubtful")
+    assert "so small in the units of the file that USD ignores them" in check.message
+    assert [cause.attribute for cause in check.causes] == ["physics:diagonalInertia"]
+
+
+@pytest.mark.parametrize("is_hollow", [True, False])
+def test_what_a_hull_fills_has_the_approximation_as_a_cause(is_hollow: bool) -> None:
+    """A toy lay in a box whose hull was its collider: the proof said to move it."""
+    corners = [(x, y) for x in (-0.3, 0.3) for y in (-0.3, 0.3)]
+    low, high = [(x, y, 0.0) for x, y in corners], [(x, y, 0.3) for x, y in corners]
+    inner = [(0.8 * x, 0.8 * y, 0.05) for x, y in corners], [(0.8 * x, 0.8 * y, 0.3) for x, y in corners]
+    points = [*low, *high, *inner[0], *inner[1]]
+    around = [(0, 1), (1, 3), (3, 2), (2, 0)]
+    faces = [(0, 2, 3, 1), (8, 9, 11, 10)]
+    for a, b in around:
+        faces += [(a, b, b + 4, a + 4), (b + 8, a + 8, a + 12, b + 12), (a + 4, b + 4, b + 12, a + 12)]
+    file = File(METERS)
+    shape = file.mesh("Shape", points, [face[::-1] for face in faces], "convexHull")
+    file.add(file.body("Tray", geometry=shape, dynamic=False))
+    at = (0.0, 0.0, 0.11) if is_hollow else (0.27, 0.0, 0.15)
+    file.add(file.body("Toy", at, size=(0.1, 0.1, 0.1)))
+    checks = proof_of(file.text(), sections=frozenset({"asset"})).certificate.checks
+    (check,) = [one for one in checks if one.name == "inside"]
+    assert check.status == "fail"
+    assert ("physics:approximation" in [cause.attribute for cause in check.causes]) == is_hollow
+    assert check.fix.startswith("Make convex parts of it") == is_hollow
 
 
 def test_what_is_animated_is_said_to_stand_still() -> None:
@@ -1403,6 +1635,17 @@ def test_rounding_does_not_fill_a_plot() -> None:
     (points,) = re.findall('points="([^"]*)"', plot)[:1]
     heights = [float(point.split(",")[1]) for point in points.split()]
     assert max(heights) - min(heights) < 1.0 and min(heights) > 150.0
+    assert "at the end 0 m, at most 0 m" in plot
+
+
+def test_a_page_has_what_joints_do_in_the_unit_of_their_limits() -> None:
+    """Limits were in degrees, and what was wanted and got in radians without a word."""
+    stage = stage_of(hinge_file("Y", low=-0.5, high=0.5).text())
+    wish = Wish("asset.usda", model_of(stage), stage, sections=frozenset({"joints"}))
+    text = page.page(prove(wish), wish)
+    row = text[text.index('id="joints"') :]
+    assert "-28.65° to 28.65°" in row
+    assert "up, Preview: 28.65° and 28.65°" in row
 
 
 # --------------------------------------------------------------------------- expectations

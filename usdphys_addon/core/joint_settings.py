@@ -29,6 +29,11 @@ def _from_any(prim: Prim, dof: str, newton: str, physx: str, mujoco: str) -> flo
     return 0.0
 
 
+#: The schemas of PhysX before 5.8, for the whole joint, by the schema and field that say the same now. The unit is that
+#: of the joint.
+OLD_SCHEMAS = {("PhysxJointAxisAPI", "max_joint_velocity"): "PhysxJointAPI"}
+
+
 def joint_damping(prim: Prim, dof: str) -> float:
     """Force or torque per speed that a joint resists with along a degree of freedom."""
     return _from_any(prim, dof, "damping", "viscous_friction_coefficient", "damping")
@@ -44,8 +49,7 @@ def joint_speed(prim: Prim, dof: str) -> float:
     speed = _from_any(prim, dof, "velocity_limit", "max_joint_velocity", "")
     if speed:
         return speed
-    # The attributes of PhysX before 5.8, for the whole joint; its unit is that of the joint.
-    api: Any = prim.schemas.get("PhysxJointAPI")
+    api: Any = prim.schemas.get(OLD_SCHEMAS["PhysxJointAxisAPI", "max_joint_velocity"])
     return _positive(getattr(api, "max_joint_velocity", None)) if api is not None else 0.0
 
 

@@ -18,8 +18,9 @@ import numpy as np
 from ..core import frames, paths, runtimes
 from ..core.errors import UsdPhysError
 from ..core.frames import Matrix
+from ..core.joint_settings import OLD_SCHEMAS
 from ..core.model import PhysicsModel, Prim
-from ..core.schema import split_applied
+from ..core.schema import attribute_of, split_applied
 from ..core.schemas import usd_geom, usd_physics
 from ..simulation.engine import ENGINES, Habit, Program, programs
 from ..simulation.live_values import quaternion_product
@@ -38,6 +39,7 @@ from .runs import (
     OutOfTimeError,
     Parting,
     angles,
+    corners_of,
     place_of,
     simulated,
     subject_of,
@@ -227,6 +229,12 @@ def statement_checks(
         fix = "Correct what the stage says of its units; nothing else was compared."
         yield Check(said.section, said.name, "fail", message, causes=causes, fix=fix)
         return
+    if cause := _whole_cause(said):
+        what = "turned" if cause.attribute == UP_AXIS else "larger or smaller"
+        message = f"All of it is {what} as one {said.words}, as where a layer or a reference has other units."
+        fix = "Convert what is referenced, or put a transform above it; nothing else was compared."
+        yield Check(said.section, said.name, "fail", message, cause.path, causes=(cause,), fix=fix)
+        return
     missing = [one for one in candidates if one.field == opinions.PRIM and _is_part(said, one)]
     for opinion in missing:
         prim = said.one.prims.get(opinion.path) or said.other.prims[opinion.path]
@@ -239,20 +247,31 @@ def statement_checks(
         experiment = Experiment(on(said.one, floor), experiment.seconds, has_time=partial(budget.has, share))
     known: list[Opinion] = list(missing)
     failed, told = bool(missing), set()
-    is_cut = False
+    is_cut = is_open = False
     try:
         for parted in partings_of(said, Known(candidates, known), experiment, floor, budget, share, slack=slack):
             failed = True
+            is_open |= not parted.causes
             told |= {(cause.path, cause.attribute) for cause in parted.causes}
             yield parted
     except OutOfTimeError:
         is_cut = True
     others = [opinions.cause_between(said.one, said.other, one) for one in candidates if one not in missing]
     others = [one for one in others if (one.path, one.attribute) not in told]
+    # What a material says has its effect by the binding that is told.
+    name = opinions.NAMES[opinions.MATERIAL]
+    bound = {
+        material for path, attribute in told if attribute == name for model in (said.one, said.other)
+        if path in model.prims for material in model.prims[path].materials
+    }  # fmt: skip
+    others = [one for one in others if one.path not in bound]
     if is_cut or not budget.has(share):
         if not failed:
             yield Check(said.section, said.name, "skipped", f"There was no time to compare it {said.words}.")
         yield from _differing(said, others, is_tried=False)
+        return
+    if is_open:
+        yield from _differing(said, others, is_tried=True, is_open=True)
         return
     if not failed:
         yield Check(said.section, said.name, "pass", f"It moves alike {said.words}{experiment.chaos}.")
@@ -278,6 +297,41 @@ def _unit_causes(said: Statements) -> tuple[Cause, ...]:
     return tuple(Cause("/", name, *pair, opinions.hint_of(*pair)) for name, pair in pairs.items() if pair[0] != pair[1])
 
 
+#: What a stage says of its directions and lengths.
+UP_AXIS, LENGTH = "upAxis", "metersPerUnit"
+#: A stage whose up axis is Y, in one whose is Z, and the other way.
+_TURNS = {way: np.array(((1.0, 0.0, 0.0), (0.0, 0.0, -way), (0.0, way, 0.0))) for way in (1.0, -1.0)}
+
+
+def _whole_cause(said: Statements) -> Cause | None:
+    """What a layer or reference says of its units, where all colliders of one model are those of the other one turned
+    from one up axis to another, or larger by a ratio of units; None where they are not."""
+    both = [path for path in said.one.colliders if path in said.other.colliders]
+    found = [[corners_of(model.prims[path]) for path in both] for model in (said.one, said.other)]
+    if len(both) < 2 or any(one is None for one in (*found[0], *found[1])):
+        return None
+    here, there = (np.concatenate([one for one in each if one is not None]) for each in found)
+    size = float(np.ptp(there, axis=0).max())
+    if not np.isfinite([here, there]).all() or size <= 0.0 or np.allclose(here, there, atol=1e-4 * size):
+        return None
+    root = both[0]
+    while root and not all(paths.is_at_or_below(path, root) for path in both):
+        root = paths.parent_of(root)
+    for turn in _TURNS.values():
+        # The same box has its corners in another order.
+        if all(np.allclose(_bounds(one @ turn.T), _bounds(other), atol=1e-4 * size)
+               for one, other in zip(np.split(here, len(both)), np.split(there, len(both)), strict=True)):  # fmt: skip
+            return Cause(root, UP_AXIS)
+    ratio = float(np.ptp(here, axis=0).max()) / size
+    if opinions.hint_of(str(ratio), "1.0") and np.allclose(here / ratio, there, atol=1e-4 * size):
+        return Cause(root, LENGTH, f"{ratio:.4g}", "1", opinions.hint_of(str(ratio), "1.0"))
+    return None
+
+
+def _bounds(points: Matrix) -> Matrix:
+    return np.array((points.min(axis=0), points.max(axis=0)))
+
+
 def _numbers_of(model: PhysicsModel) -> Matrix:
     """(n,) places, turns and masses of all prims, as the stage has them."""
     turn, length = np.asarray(model.units.to_z_up, float).T, model.units.meters_per_unit
@@ -292,8 +346,9 @@ def _masses_of(model: PhysicsModel) -> list[float]:
     return [api.mass for api in apis if api is not None and api.mass is not None]
 
 
-def _differing(said: Statements, others: Sequence[Cause], *, is_tried: bool) -> Iterator[Check]:
-    """What differs beside the causes. is_tried: whether there was time to see what it does."""
+def _differing(said: Statements, others: Sequence[Cause], *, is_tried: bool, is_open: bool = False) -> Iterator[Check]:
+    """What differs beside the causes. is_tried: whether there was time to see what it does. is_open: whether it may be
+    why something moves in another way, for which no cause was found."""
     if others:
         listed = ", ".join(f"{one.attribute} of {one.path}" for one in others[:3])
         if len(others) > 3:
@@ -301,6 +356,8 @@ def _differing(said: Statements, others: Sequence[Cause], *, is_tried: bool) -> 
         message = f"Without effect on these experiments, these differ {said.words}: {listed}."
         if not is_tried:
             message = f"These differ {said.words}, and there was no time to see what they do: {listed}."
+        if is_open:
+            message = f"These differ {said.words}, and may be why together: {listed}."
         yield Check(said.section, said.name, "doubtful", message, others[0].path, tuple(others[:MOST_CAUSES]))
 
 
@@ -677,24 +734,31 @@ def _twins(model: PhysicsModel, one: str, other: str) -> Iterator[Contradiction]
         )
         translated = runtimes.translated(model, only, one)
         for name, value in translated.items():
-            own = prim.schemas.get(name)
-            if own is None:
-                continue
             for attribute, content in value.authored():
-                said = getattr(own, attribute.field)
+                place, said = _said_at(prim, name, attribute.field)
                 if said is None or attribute.is_relationship or _are_close(said, content):
                     continue
                 source = _source_of(model, only, name, attribute.field, one, other)
                 if source is None:
                     continue
-                instance = split_applied(name)[1]
+                own = prim.schemas[place]
                 text, others = (
-                    opinions.text_of(_of(path, prim, name, own.copy(**{attribute.field: number})),
-                                     Opinion(path, name, attribute.field))
+                    opinions.text_of(_of(path, prim, place, own.copy(**{attribute.field: number})),
+                                     Opinion(path, place, attribute.field))
                     for number in (said, content)
                 )  # fmt: skip
+                attribute = attribute_of(type(own), attribute.field)
+                instance = split_applied(place)[1]
                 words = (attribute.usd_name(instance), source)
                 yield Contradiction(path, (one, other), words, (text, others))
+
+
+def _said_at(prim: Prim, name: str, field: str) -> tuple[str, Any]:
+    """(name of a schema, value) where a prim says a field of a schema, or says the same in an older one."""
+    for place in (name, OLD_SCHEMAS.get((split_applied(name)[0], field), "")):
+        if (value := getattr(prim.schemas.get(place), field, None)) is not None:
+            return place, value
+    return name, None
 
 
 def _of(path: str, prim: Any, name: str, value: Any) -> PhysicsModel:
@@ -877,6 +941,14 @@ def _reason_of(
         steps = round(rate / STEP)
         told = f"With {steps} steps a second, {name} moves it as the preview does."
         return _Reason((), told, plain.FINER_STEPS)
+    is_alike = partial(_moves_alike, key, experiment, first)
+    if key not in programs() and (light := reasons.too_light(model, first, is_alike, has_time)):
+        link, moment, times = model.prims[light.body].display, light.moment, light.times
+        causes = tuple(opinions.cause_alone(model, one) for one in light.opinions)
+        return _Reason(causes, (
+            f"{link} is too light for {name}, with moments of inertia of {moment:.2g} kg m2: with {times:g} times of "
+            f"them, {name} moves all as the preview does."
+        ), f"Do not trust {name} with links that are so light.")  # fmt: skip
     if has_time() and (jammed := _passing(model, first, experiment.motion)):
         one, still = (model.prims[path].display for path in jammed)
         return _Reason(plain.filter_causes(jammed), (
@@ -890,7 +962,24 @@ def _reason_of(
         )
     if causes:
         return _Reason(causes)
+    if parted := _in_parts(model, first, experiment.motion):
+        causes = tuple(opinions.cause_alone(model, one) for one in parted)
+        shape = model.prims[parted[0].path].display
+        words = f"Each engine makes its own convex parts of {shape}, which may be why."
+        return _Reason(causes, words, "Make convex parts of it.")
     return _Reason((), "No attribute alone is the cause." if has_time() else _NO_TIME)
+
+
+def _in_parts(model: PhysicsModel, first: Parting, motion: Motion) -> list[Opinion]:
+    """The approximations of meshes that are taken to pieces, where a body parts at their contact."""
+    kind, other = where_of(subject_of(model), motion, first)
+    ends = (first.body, other) if kind == "contact" else ()
+    return [
+        Opinion(prim.path, name, "approximation") for path in ends for prim in model.colliders.values()
+        if paths.is_at_or_below(prim.path, path)
+        for name, value in prim.schemas.items()
+        if isinstance(value, usd_physics.MeshCollisionAPI) and value.approximation == "convexDecomposition"
+    ]  # fmt: skip
 
 
 def _lost(motion: Motion) -> str:
@@ -928,6 +1017,19 @@ def _healing_rate(run: Runner, first: Parting, experiment: Experiment, has_time:
         if not other.problem and not any(one.body == first.body for one in found):
             return rate
     return 0
+
+
+def _moves_alike(engine: str, experiment: Experiment, first: Parting, model: PhysicsModel) -> bool:
+    """Whether the preview and an engine that is stepped from here move the body that parts first alike in a model, in
+    which it goes at least half as far: what hardly moves is alike everywhere."""
+    here = simulated(model, experiment.seconds)
+    there = simulated(model, experiment.seconds, engine=engine)
+    if here.problem or there.problem:
+        return False
+    other, row = experiment.like(here), experiment.motion.paths.index(first.body)
+    if other.ways[-1, row] < 0.5 * experiment.ways[-1, row] - first.allowed:
+        return False
+    return not any(one.body == first.body for one in other.parting(there, SLACK_ENGINE, more=experiment.coarse))
 
 
 def _rolling(model: PhysicsModel, found: Sequence[Parting], experiment: Experiment) -> str:

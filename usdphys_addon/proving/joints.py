@@ -29,7 +29,7 @@ from ..simulation.joint_facts import NO_LIMIT, Drive, JointFacts
 from ..simulation.joint_poses import position_of, relative_pose, whole_turns
 from .certificate import measure
 from .plain import gap_of
-from .runs import STEP, Motion, Subject, ends_of, subject_of
+from .runs import STEP, Motion, Subject, check_time, ends_of, subject_of
 
 Floats = NDArray[np.float64]
 BENCH = "/Bench"
@@ -501,6 +501,7 @@ def terms_of(probe: Probe, model: PhysicsModel, experiment: str) -> Terms:
 
 def answer(probe: Probe, terms: Terms, seconds: float) -> Floats:
     """(f,), m or rad, at the frames: the solution of m x'' = drive + gravity - damping - friction between limits."""
+    check_time()
     count, h = round(seconds / STEP), STEP / _FINE
     place, speed = probe.start, terms.speed
     found = np.empty(count + 1)

@@ -20,7 +20,8 @@ from ..core.schemas import usd_geom, usd_physics
 _STRUCTURE = frozenset({"body0", "body1", "local_pos0", "local_pos1", "local_rot0", "local_rot1", "axis"})
 #: Kinds of difference that are no values of a schema.
 PLACE, MATERIAL, POINTS, PRIM = "place", "material", "points", "prim"
-_NAMES = {PLACE: "xformOp", MATERIAL: "material:binding", POINTS: "points", PRIM: ""}
+#: What they are called.
+NAMES = {PLACE: "xformOp", MATERIAL: "material:binding", POINTS: "points", PRIM: ""}
 #: Shares by which the words of two files may differ by rounding.
 _ROUNDING = 1e-5
 
@@ -58,7 +59,7 @@ def name_of(model: PhysicsModel, opinion: Opinion) -> str:
     """USD name of what an opinion is about; of a whole schema, those of its values, or its own."""
     if not opinion.schema:
         prim = model.prims.get(opinion.path)
-        return _NAMES[opinion.field] or (_kind_of(prim) if prim is not None else "the prim")
+        return NAMES[opinion.field] or (_kind_of(prim) if prim is not None else "the prim")
     value, instance = _schema(model, opinion), split_applied(opinion.schema)[1]
     if opinion.field and value is not None:
         return attribute_of(type(value), opinion.field).usd_name(instance)
@@ -79,7 +80,7 @@ def text_of(model: PhysicsModel, opinion: Opinion) -> str:
     if prim is None:
         return ""
     if opinion.field == MATERIAL and not opinion.schema:
-        return ", ".join(prim.materials)
+        return ", ".join(_material_text(model, path) for path in prim.materials)
     if not opinion.schema:
         return np.array2string(prim.world[:3, 3], precision=4) if opinion.field == PLACE else "there"
     value, instance = prim.schemas.get(opinion.schema), split_applied(opinion.schema)[1]
@@ -91,6 +92,15 @@ def text_of(model: PhysicsModel, opinion: Opinion) -> str:
     if content is None:
         return ""
     return str(summary.shown(attribute_of(type(value), opinion.field), content, instance, value.unit_mode))
+
+
+def _material_text(model: PhysicsModel, path: str) -> str:
+    """A material with what it says, which counts where it is bound."""
+    prim = model.prims.get(path)
+    value = prim.get(usd_physics.MaterialAPI) if prim is not None else None
+    said = summary.authored(value) if value is not None else {}
+    listed = ", ".join(f"{name} {content}" for name, content in said.items())
+    return f"{path}: {listed}" if listed else path
 
 
 def _schema(model: PhysicsModel, opinion: Opinion) -> Schema | None:

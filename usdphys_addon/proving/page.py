@@ -206,6 +206,11 @@ def _masses(proof: Proof) -> str:
     return f'<section id="masses"><h2>Masses</h2>{table(headings, rows, none="There are no bodies.")}</section>'
 
 
+def _shown(value: float) -> str:
+    """A number of a plot, without what is rounding."""
+    return f"{0.0 if abs(value) < 5e-7 else value:.3g}"
+
+
 def _vector(values: Iterable[float]) -> str:
     return " ".join(f"{0.0 if abs(part) < 5e-7 else part:.4g}" for part in values)
 
@@ -262,13 +267,16 @@ def _drive(drive: Any) -> str:
 
 def _response(proof: Proof, path: str) -> Html | str:
     found = [outcome for outcome in proof.outcomes if outcome.joint == path]
+    # A joint that is tried has one degree of freedom.
+    facts = next(one for one in proof.subject.joints if one.path == path)
+    angular = all(axis > 2 for axis in (facts.names[name] for name in facts.moving))
     lines = []
     for outcome in found:
         name = ENGINES[outcome.engine].name
         lost = f", without its {outcome.lost}" if outcome.lost else ""
         kind = "pass" if outcome.is_kept else "differs"
-        lines.append(f'<span class="{kind}">{_text(outcome.experiment)}, {_text(name)}: '
-                     f"{_vector((outcome.wanted,))} and {_vector((outcome.got,))}{_text(lost)}</span>")  # fmt: skip
+        ends = " and ".join(_measure(0.0 if abs(end) < 5e-6 else end, angular) for end in (outcome.wanted, outcome.got))
+        lines.append(f'<span class="{kind}">{_text(outcome.experiment)}, {_text(name)}: {ends}{_text(lost)}</span>')
     return Html("<br>".join(lines)) if lines else NONE
 
 
@@ -324,7 +332,7 @@ def _plot(title: str, unit: str, curves: dict[str, NDArray[np.float64]]) -> str:
     low = min(0.0, *(float(values.min()) for values in curves.values()))
     high = max(0.0, *(float(values.max()) for values in curves.values()))
     room = max(high - low, _LEAST_ROOM)
-    width, height, left, top = 640, 220, 70, 12
+    width, height, left, top = 640, 220, 84, 12
     inner, tall = width - left - 12, height - top - 36
     longest = max(len(values) for values in curves.values())
 
@@ -347,8 +355,8 @@ def _plot(title: str, unit: str, curves: dict[str, NDArray[np.float64]]) -> str:
         colour = _COLOURS[number % len(_COLOURS)]
         points = " ".join(f"{x(frame):.1f},{y(float(value)):.1f}" for frame, value in enumerate(values))
         lines.append(f'<polyline fill="none" stroke="{colour}" stroke-width="2" points="{points}"/>')
-        legend.append(f'<span><i style="background:{colour}"></i>{_text(name)}: at the end {values[-1]:.3g} {unit}'
-                      f", at most {values.max():.3g} {unit}</span>")  # fmt: skip
+        legend.append(f'<span><i style="background:{colour}"></i>{_text(name)}: at the end {_shown(values[-1])} {unit}'
+                      f", at most {_shown(values.max())} {unit}</span>")  # fmt: skip
     lines.append(f'<line class="now" x1="{left}" x2="{left}" y1="{top}" y2="{top + tall}" data-left="{left}" '
                  f'data-inner="{inner}"/>')  # fmt: skip
     return (

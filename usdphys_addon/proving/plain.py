@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import frames, mass
+from ..core import frames, mass, paths
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.ties import Ties
@@ -69,6 +69,12 @@ OUTSIDE = 1.5
 #: Code of the rule about bodies that start inside others.
 INSIDE = "BodiesOverlap"
 _HEAL_TRIES = 60
+#: s in which what starts inside another is pushed away, and the part of its radius by which it is then.
+_MOMENT, _SHIFTED = 0.1, 0.02
+#: Approximations that fill the hollows of a mesh.
+_HULLS = ("convexHull", "boundingCube", "boundingSphere")
+#: m and degrees that are not told.
+_NOTHING = 1e-6
 
 
 class Found(NamedTuple):
@@ -93,7 +99,7 @@ def checks_of(
     the asset."""
     starts = [*_inside(subject, is_posed), *_limits(subject, is_posed)]
     yield from starts
-    yield from _matter(subject)
+    yield from _matter(subject, partial(budget.has, share))
     yield from _gravity(subject)
     if not subject.parts:
         yield Check(SECTION, "rest", "skipped", "Nothing is dynamic, so nothing can be simulated.")
@@ -171,14 +177,23 @@ class _Judge:
         # What gives energy, such as a bounce of more than one, another engine may have a limit for.
         is_cause_first = name in ("energy", "rest")
         causes = self._causes(name, test, part, found) if is_cause_first else ()
-        if not causes and not found.data.get("at_start") and (engine := self._keeping(test, part)):
-            message = found.message + " " + f"So it is in the preview alone, and not in {engine}."
-            fix = f"Trust {engine} here: no fault of the asset shows there."
-            return Check(SECTION, name, "differs", message, found.path, (), fix, found.data)
+        is_alone = not causes and not found.data.get("at_start")
+        engine = self._keeping(test, part) if is_alone else ""
         if not is_cause_first:
             causes = self._causes(name, test, part, found)
+        if engine:
+            message = found.message + " " + f"So it is in the preview alone, and not in {engine}."
+            fix = f"Trust {engine} here: no fault of the asset shows there."
+            if causes:
+                fix = f"Trust {engine} here, or correct the attribute, without which the preview does not do so."
+            return Check(SECTION, name, "differs", message, found.path, causes, fix, found.data)
+        if found.data.get("is_beside") and not causes:
+            message = found.message + " " + "It leaves what stands still over an edge, and there is no floor."
+            fix = "Put a floor below it, if it is not to fall."
+            return Check(SECTION, name, "doubtful", message, found.path, causes, fix, found.data)
         if self.is_posed or name != "drives":
-            return Check(SECTION, name, "fail", found.message, found.path, causes, _FIXES[name], found.data)
+            fix = _FIXES["start" if found.data.get("at_start") else name]
+            return Check(SECTION, name, "fail", found.message, found.path, causes, fix, found.data)
         # How much a drive has to bear, the pose decides.
         message = f"{found.message} {_ZERO}"
         return Check(SECTION, name, "doubtful", message, found.path, causes, _FIXES[name], found.data)
@@ -220,6 +235,7 @@ FINER_STEPS = "Let it make smaller time steps."
 _FIXES = {
     "rest": "Correct the attribute, or say what is meant in a file of expectations.",
     "energy": "Correct the attribute: nothing may get energy from nowhere.",
+    "start": "Correct the frames of the joint, or put its bodies where they meet.",
     "joints": "Make the masses of the bodies more alike, or correct the attribute.",
     "drives": "Give the drive more stiffness or a larger force, or correct the attribute.",
 }
@@ -284,10 +300,53 @@ def _inside(subject: Subject, is_posed: bool) -> Iterator[Check]:
         if not is_posed:
             message += f" {_ZERO}"
         status: Status = "fail" if is_posed else "doubtful"
-        causes = tuple(dict.fromkeys(cause for number in numbers for cause in filter_causes(ends[number])))
-        yield Check(SECTION, "inside", status, message, issue.path, causes, issue.fix)
+        # Where nobody has chosen a pose, the pose is the reason.
+        hollow = _filled(subject.model, ends[numbers[0]]) if is_posed else []
+        causes = tuple(opinions.cause_alone(subject.model, one) for one in hollow)
+        causes += tuple(dict.fromkeys(cause for number in numbers for cause in filter_causes(ends[number])))
+        fix = f"Make convex parts of it, if it is hollow there. {issue.fix}" if hollow else issue.fix
+        yield Check(SECTION, "inside", status, message, issue.path, causes, fix)
     if not found:
         yield Check(SECTION, "inside", "pass", "Nothing starts inside another body.")
+
+
+def _filled(model: PhysicsModel, ends: Sequence[str]) -> list[Opinion]:
+    """The approximations of a mesh that fill its hollow, where the other of two bodies is: with its surface instead,
+    none is pushed away."""
+    for end in ends:
+        shapes = [
+            (prim.path, name) for prim in model.colliders.values()
+            if prim.mesh is not None and (prim.path == end or paths.is_below(prim.path, end))
+            for name, value in prim.schemas.items()
+            if isinstance(value, usd_physics.MeshCollisionAPI) and value.approximation in _HULLS
+        ]  # fmt: skip
+        if not shapes:
+            continue
+        trial = model.copied()
+        for path, name in shapes:
+            schemas = trial.prims[path].schemas
+            schemas[name] = schemas[name].copy(approximation="none")
+        try:
+            motion = simulated(trial, _MOMENT)
+        except OutOfTimeError:
+            return []
+        if not motion.problem and not any(_is_pushed(model, motion, path) for path in ends):
+            return [Opinion(path, name, "approximation") for path, name in shapes]
+    return []
+
+
+def _is_pushed(model: PhysicsModel, motion: Motion, path: str) -> bool:
+    """Whether a body leaves its place otherwise than by falling."""
+    body = model.body_of(path)
+    if body is None or body.path not in motion.paths:
+        return False
+    moved = motion.positions[:, motion.paths.index(body.path)]
+    moved = moved - moved[0]
+    gravity = next(iter(subject_of(model).layout.gravity.values()))
+    size = float(np.linalg.norm(gravity))
+    down = gravity / size if size else np.zeros(3)
+    fallen = np.maximum(moved @ down, 0.0)
+    return float(np.linalg.norm(moved - fallen[:, None] * down, axis=1).max()) > _SHIFTED * radius_of(model, body.path)
 
 
 def named_prims(model: PhysicsModel, message: str) -> list[str]:
@@ -301,11 +360,17 @@ def filter_causes(ends: Sequence[str]) -> tuple[Cause, ...]:
     return tuple(Cause(path, "physics:filteredPairs, xformOp", "no pair with the other") for path in ends)
 
 
-def _matter(subject: Subject) -> Iterator[Check]:
+def _matter(subject: Subject, has_time: Callable[[], bool]) -> Iterator[Check]:
     """Masses, centres and moments that no thing of this shape has: bodies that are odd alike together."""
     odd: dict[str, list[Oddity]] = {}
+    left = 0
     for path, body in subject.layout.bodies.items():
-        for one in () if body.is_kinematic else _odd_matter(subject.model, path):
+        if body.is_kinematic:
+            continue
+        if left or not has_time():
+            left += 1
+            continue
+        for one in _odd_matter(subject.model, path):
             odd.setdefault(one.kind, []).append(one)
     for group in odd.values():
         causes = tuple(
@@ -319,7 +384,11 @@ def _matter(subject: Subject) -> Iterator[Check]:
         fix = "Correct it, or leave it out: it is then computed from the colliders."
         data = {"bodies": [{"path": one.path, **one.data} for one in group]}
         yield Check(SECTION, "matter", "doubtful", message, group[0].path, causes, fix, data)
-    if not odd:
+    if left:
+        bodies = counted(left, "body")
+        message = f"There was no time to compare masses and moments of inertia of {bodies} with the shapes."
+        yield Check(SECTION, "matter", "skipped", message)
+    elif not odd:
         yield Check(SECTION, "matter", "pass", "Masses, centres of mass and inertias fit the shapes.")
 
 
@@ -347,6 +416,9 @@ def _odd_matter(model: PhysicsModel, path: str) -> Iterator[Oddity]:
         message = f"{name} weighs {own.mass:.4g} kg, which is {density:.3g} kg/m3."
         yield Oddity("density", path, said, message, {"density": density})
     moments = sorted(own.diagonal_inertia)
+    if any(api.diagonal_inertia or ()) and own.inertia_source.kind != "authored":
+        message = f"{name} has moments of inertia that are so small in the units of the file that USD ignores them."
+        yield Oddity("ignored", path, "diagonal_inertia", message, {"moments": list(api.diagonal_inertia or ())})
     if own.inertia_source.kind == "authored":
         if moments[2] > 1.02 * (moments[0] + moments[1]):
             message = (
@@ -491,8 +563,31 @@ def _unrest(subject: Subject, part: Part, motion: Motion) -> Found | None:
         return None
     data = {"way_metres": way, "fallen_metres": fallen}
     if float((centers[-1] - centers[-1 - last]) @ down) > 0.8 * way and fallen > 3.0 * radius:
+        data["is_beside"] = _falls_beside(subject, heaviest, motion)
         return Found(heaviest, f"{name} falls and nothing stops it: {fallen:.3g} m so far.", data)
     return Found(heaviest, f"{name} does not come to rest: it moves {way:.3g} m in the last half second.", data)
+
+
+def _falls_beside(subject: Subject, body: str, motion: Motion) -> bool:
+    """Whether a body that is held at first, and falls later, passes all that stands on the outside."""
+    still = [
+        path for path in motion.paths if (own := subject.layout.bodies.get(path)) is not None and own.is_kinematic
+    ]  # fmt: skip
+    shapes = [prim for prim in subject.model.colliders.values() if subject.model.body_of(prim.path) is None]
+    shapes += [prim for path in still for prim in subject.model.colliders_of(path)]
+    found = [corners_of(prim) for prim in shapes]
+    corners = np.concatenate([one for one in found if one is not None] or [np.zeros((0, 3))])
+    if any(one is None for one in found) or not len(corners):
+        return False
+    down = subject.gravity / np.linalg.norm(subject.gravity)
+    track = motion.positions[:, motion.paths.index(body)]
+    below = np.flatnonzero(track @ down > (corners @ down).max())
+    early, free = round(GLIMPSE / STEP), 0.5 * float(np.linalg.norm(subject.gravity)) * GLIMPSE**2
+    if not len(below) or not below[0] or float((track[early] - track[0]) @ down) > 0.5 * free:
+        return False
+    across = np.linalg.svd(down[None])[2][1:]
+    place, spread = across @ track[below[0]], corners @ across.T
+    return bool((place < spread.min(axis=0)).any() or (place > spread.max(axis=0)).any())
 
 
 def _growth(subject: Subject, part: Part, motion: Motion) -> Found | None:
@@ -590,8 +685,13 @@ def _apart(subject: Subject, part: Part, motion: Motion) -> Found | None:
         share = max(moved / _may_be_apart(subject, facts), turned / TURNED)
         if share > 1.0 and (worst is None or share > worst[0]):
             joint, degrees = facts.prim.display, math.degrees(turned)
-            if frame == 0:
+            far = measure(moved, 0) if degrees < _NOTHING else measure(turned, 3) if moved < _NOTHING else ""
+            if frame == 0 and far:
+                text = f"{joint} comes apart by {far} at the start."
+            elif frame == 0:
                 text = f"{joint} comes apart by {moved:.3g} m and {degrees:.3g} degrees at the start."
+            elif far:
+                text = f"{joint} comes apart by {far} after {frame * STEP:.2f} s."
             else:
                 text = f"{joint} comes apart by {moved:.3g} m and {degrees:.3g} degrees after {frame * STEP:.2f} s."
             worst = share, Found(facts.path, text, {"metres": moved, "radians": turned, "at_start": frame == 0})
@@ -614,6 +714,8 @@ def _frame_causes(subject: Subject, found: Found) -> tuple[Cause, ...]:
         for factor, what in opinions.FACTORS:
             for scale in (factor, 1.0 / factor):
                 place = frames.vector(scale * np.asarray(getattr(joint, field)))
+                if float(np.linalg.norm(place)) <= best[0]:
+                    continue  # at nothing, any ratio fits
                 trial = subset(subject.model, lambda _prim: True)
                 trial.prims[facts.path].schemas[name] = joint.copy(**{field: place})
                 other = subject_of(trial)

@@ -36,6 +36,7 @@ from .runs import (
     simulated,
     subject_of,
     with_floor,
+    with_kept_meshes,
 )  # fmt: skip
 from .trips import Trip
 
@@ -93,6 +94,8 @@ class Proof:
 def prove(wish: Wish) -> Proof:
     """All checks of an asset. What does not fit into the budget is a check that was skipped."""
     budget = Budget(wish.budget)
+    against = wish.against and with_kept_meshes(wish.against)
+    wish = replace(wish, model=with_kept_meshes(wish.model), against=against)
     subject = subject_of(wish.model)
     proof = Proof(Certificate(wish.file, physics=digest_of(wish.model)), subject, {}, [])
     add, wanted, shares = proof.certificate.checks.extend, wish.sections, _shares(wish)
@@ -288,17 +291,9 @@ def _in_units(wish: Wish, units: StageUnits, number: int) -> Rewrite:
 
     own = wish.stage
     stage = restated.in_units(own, units)
-    model = read.read_stage(stage)
-    # It goes on with the meshes of its stage, which closes with it.
-    for prim in model.prims.values():
-        if prim.mesh is not None:
-            prim.mesh = partial(_held, prim.mesh, stage)
+    model = with_kept_meshes(read.read_stage(stage))
     words = f"in units of {units.meters_per_unit:g} m and {units.kilograms_per_unit:g} kg with {units.up_axis} up"
     return Rewrite(f"units {number}", words, with_floor(subject_of(model)))
-
-
-def _held(mesh: Callable[[], Any], _stage: Any) -> Any:
-    return mesh()
 
 
 # --------------------------------------------------------------------------- engines
@@ -394,7 +389,7 @@ def _joint_checks(
     probes, left_out = trials.probes
     for path, why in left_out.items():
         yield Check("joints", "experiments", "skipped", f"{path} is tried with the whole asset only: {why}.", path)
-    yield from _drive_checks(subject, probes)
+    yield from _drive_checks(subject, probes, partial(budget.has, _shares(wish)["joints"]))
     if stiff := [probe for probe in probes if any(not joints.is_resolved(probe, one) for one in joints.EXPERIMENTS)]:
         yield Check("joints", "experiments", "skipped", _too_stiff(stiff), stiff[0].facts.path)
     engines = [*_stepped_here(wish), *(key for key in wish.pythons if key in that_read_files())]
@@ -598,12 +593,15 @@ def _outcome_check(
     return Check("joints", outcome.experiment, "differs", message, first.facts.path, causes, fix, data)
 
 
-def _drive_checks(subject: Subject, probes: Sequence[joints.Probe]) -> Iterator[Check]:
+def _drive_checks(subject: Subject, probes: Sequence[joints.Probe], has_time: Callable[[], bool]) -> Iterator[Check]:
     """Whether the drive of each joint can move it at all, by its own numbers."""
-    failed, tried = False, False
+    failed, tried, untried = False, False, 0
     for probe in probes:
         drive: Any = probe.facts.prim.schemas.get(f"PhysicsDriveAPI:{probe.dof}")
         if drive is None or not drive.resolved("stiffness") > 0.0:
+            continue
+        if untried or not has_time():
+            untried += 1
             continue
         terms = joints.terms_of(probe, joints.bench(subject, [probe], "step"), "step")
         if not terms.low <= (drive.resolved("target_position") or 0.0) <= terms.high:
@@ -632,5 +630,10 @@ def _drive_checks(subject: Subject, probes: Sequence[joints.Probe]) -> Iterator[
                 f"The drive of {joint} does not move its body to a target within {patience:g} s, even without gravity."
             )
         yield Check("joints", "drive moves", "fail", message, probe.facts.path, causes, "Correct the attribute.")
-    if tried and not failed:
+    if untried:
+        drives = counted(untried, "drive")
+        yield Check(
+            "joints", "drive moves", "skipped", f"There was no time to see whether {drives} can move the joint."
+        )
+    elif tried and not failed:
         yield Check("joints", "drive moves", "pass", "Every drive can move its joint.")

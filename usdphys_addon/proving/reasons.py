@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from ..core import mass
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
@@ -28,6 +29,8 @@ _SOFT, _PART = 3e-4, 0.5
 SOFT_LIMIT = "Say how stiff the limit is, or keep the joint away from it."
 #: m, and how many times further, that a body slides in the preview.
 _SLID, _TIMES = 1e-3, 4.0
+#: How many times the moments of inertia are tried, where an engine does not hold what is light.
+_HEAVIER = (10.0, 100.0, 1000.0)
 
 
 class Beyond(NamedTuple):
@@ -141,3 +144,48 @@ def _way(subject: Subject, motion: Motion, body: str, last: int) -> float:
     moved = motion.positions[last, row] - motion.positions[0, row]
     down = subject.gravity / size if size else np.zeros(3)
     return float(np.linalg.norm(moved - (moved @ down) * down))
+
+
+class Light(NamedTuple):
+    """A link that is too light for an engine. moment: its largest moment of inertia, kg m2. times: as many times of it
+    the engine holds. opinions: that say the moments, or the mass that they follow from."""
+
+    body: str
+    moment: float
+    times: float
+    opinions: tuple[Opinion, ...]
+
+
+def too_light(
+    model: PhysicsModel, first: Parting, is_alike: Callable[[PhysicsModel], bool], has_time: Callable[[], bool]
+) -> Light | None:
+    """The lightest link of what hangs together with a body, where an engine moves all as the preview does when their
+    moments of inertia are larger. is_alike: whether both move that body alike in a model."""
+    part = next((part for part in subject_of(model).parts if first.body in part.bodies), None)
+    if part is None or not part.joints:
+        return None
+    found = {path: mass.mass_properties(model, path) for path in part.bodies}
+    for times in _HEAVIER:
+        if not has_time():
+            return None
+        if is_alike(_heavier(model, found, times)):
+            lightest = min(found, key=lambda path: max(found[path].diagonal_inertia))
+            said = model.prims[lightest].get(usd_physics.MassAPI)
+            names = [name for name in ("diagonal_inertia", "mass", "density") if getattr(said, name, None) is not None]
+            name = usd_physics.MassAPI.usd_name
+            return Light(lightest, max(found[lightest].diagonal_inertia), times,
+                         tuple(Opinion(lightest, name, field) for field in names[:1]))  # fmt: skip
+    return None
+
+
+def _heavier(model: PhysicsModel, found: dict[str, mass.BodyMassProperties], times: float) -> PhysicsModel:
+    """A copy with larger moments of inertia of some bodies."""
+    result = model.copied()
+    for path, own in found.items():
+        said = model.prims[path].get(usd_physics.MassAPI) or usd_physics.MassAPI()
+        moments = tuple(times * moment for moment in own.diagonal_inertia)
+        result.prims[path].add(said.copy(
+            mass=own.mass, center_of_mass=own.center_of_mass, diagonal_inertia=moments,
+            principal_axes=own.principal_axes,
+        ))  # fmt: skip
+    return result

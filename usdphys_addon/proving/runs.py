@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -97,7 +97,8 @@ def ending_with(budget: Budget) -> Iterator[None]:
         _ENDING.reset(token)
 
 
-def _check_time() -> None:
+def check_time() -> None:
+    """Raise OutOfTimeError where the seconds of `ending_with` are used up."""
     budget = _ENDING.get()
     if budget is not None and budget.used > budget.seconds:
         raise OutOfTimeError
@@ -110,7 +111,7 @@ def _built(steps: Steps[World]) -> World:
         except StopIteration as done:
             world: World = done.value
             return world
-        _check_time()
+        check_time()
 
 
 @dataclass(slots=True)
@@ -197,7 +198,7 @@ def simulated(
             motion = Motion(world.paths, np.empty((*shape, 3)), np.empty((*shape, 4)), np.empty((*shape, 6)))
             for frame in range(count + 1):
                 for _ in range(rate if frame else 0):
-                    _check_time()
+                    check_time()
                     world.step()
                 motion.positions[frame], motion.rotations[frame] = world.positions, world.rotations
                 motion.velocities[frame] = np.hstack(world.velocities())
@@ -618,6 +619,15 @@ def _bounds_at(model: PhysicsModel, motion: Motion, frame: int, path: str) -> tu
         return None
     points = np.concatenate(found) @ change[:3, :3].T + change[:3, 3]
     return points.min(axis=0), points.max(axis=0)
+
+
+def with_kept_meshes(model: PhysicsModel) -> PhysicsModel:
+    """A copy, and copies of it, that load each mesh once: the hull and the mass of it are then found once as well."""
+    result = model.copied()
+    for prim in result.prims.values():
+        if prim.mesh is not None:
+            prim.mesh = cache(prim.mesh)
+    return result
 
 
 def subset(model: PhysicsModel, keep: Callable[[Prim], bool]) -> PhysicsModel:

@@ -23,11 +23,12 @@ from ..core.schema import split_applied
 from ..core.schemas import usd_physics
 from ..core.validate import validate
 from ..core.words import counted
+from ..simulation.joint_facts import JointFacts
 from . import opinions
 from .certificate import Check
 from .compared import Known, Statements, on, partings_of
 from .opinions import Opinion
-from .runs import FLOOR, Budget, Experiment, radius_of, subject_of, with_floor
+from .runs import FLOOR, Budget, Experiment, radius_of, subject_of, with_floor, with_kept_meshes
 
 #: A model of the asset after a round trip, while a block runs, with what writing and reading could not keep.
 Trip = Callable[[], AbstractContextManager[tuple[PhysicsModel, list[Issue]]]]
@@ -58,7 +59,7 @@ def trip_checks(
         try:
             with trip() as (other, found):
                 issues = [issue for issue in found if (issue.code, issue.path) not in known]
-                yield from _one_trip(model, other, name, issues, experiment, budget, share)
+                yield from _one_trip(model, with_kept_meshes(other), name, issues, experiment, budget, share)
         except UsdPhysError as error:
             yield Check(SECTION, name, "skipped", f"It cannot be said in {name}: {error}")
 
@@ -71,7 +72,7 @@ def _one_trip(
     moves = matching.matches(one, other)
     other = other.renamed(moves) if moves else other
     one = grounded(one, other)
-    other = rebased(one, with_sides_of(one, with_pairs_of(one, other)))
+    other = said_alike(one, rebased(one, with_sides_of(one, with_pairs_of(one, other))))
     said = Statements(one, other, f"after a round trip through {name}", SECTION, name)
     candidates = opinions.differences(one, other)
     checks = [*_missing(said, experiment), *_parted(said, candidates, experiment, budget, share)]
@@ -239,15 +240,20 @@ def with_sides_of(one: PhysicsModel, other: PhysicsModel) -> PhysicsModel:
             continue
         changes = {f"{name}{side}": getattr(joint, f"{name}{1 - side}")
                    for name in ("body", "local_pos", "local_rot") for side in (0, 1)}  # fmt: skip
-        changes |= {"lower_limit": _negated(joint.upper_limit), "upper_limit": _negated(joint.lower_limit)}
-        for name, value in prim.schemas.items():
-            if value is joint:
-                result.prims[path].schemas[name] = joint.copy(**changes)
-            elif isinstance(value, usd_physics.DriveAPI):
-                result.prims[path].schemas[name] = value.copy(
-                    target_position=_negated(value.target_position), target_velocity=_negated(value.target_velocity)
-                )  # fmt: skip
+        _turn_round(result.prims[path], joint, changes)
     return result
+
+
+def _turn_round(prim: Prim, joint: Any, changes: Mapping[str, Any]) -> None:
+    """Say a joint with other fields, by which it moves the other way: its limits and targets have the other sign."""
+    limits = {"lower_limit": _negated(joint.upper_limit), "upper_limit": _negated(joint.lower_limit)}
+    for name, value in list(prim.schemas.items()):
+        if value is joint:
+            prim.schemas[name] = joint.copy(**changes, **limits)
+        elif isinstance(value, usd_physics.DriveAPI):
+            prim.schemas[name] = value.copy(
+                target_position=_negated(value.target_position), target_velocity=_negated(value.target_velocity)
+            )  # fmt: skip
 
 
 def _negated(value: Any) -> Any:
@@ -270,8 +276,8 @@ def _told(model: PhysicsModel, check: Check, issues: Sequence[Issue]) -> Issue |
     part: list[str] = []
     if not wanted:
         wanted = [check.path]
-        found = next((one for one in subject_of(model).parts if check.path in one.bodies), None)
-        part = found.prims(model) if found is not None else []
+        parts = (one.prims(model) for one in subject_of(model).parts)
+        part = next((names for names in parts if check.path in names), [])
     words = {name for cause in check.causes for name in cause.attribute.split(", ")}
     words |= {
         name for cause in check.causes if cause.path in model.prims
@@ -370,6 +376,68 @@ def say_anew(model: PhysicsModel, path: str, world: Matrix) -> None:
                 one: frames.vector(turn @ np.asarray(speed)) for one, speed in speeds.items() if speed is not None
             })  # fmt: skip
     prim.world = world.copy()
+
+
+def said_alike(one: PhysicsModel, other: PhysicsModel) -> PhysicsModel:
+    """The second model with masses and frames of joints as the first one says them, where they are the same in other
+    words: what is left is what may move it otherwise."""
+    result = other.copied()
+    for path in one.bodies.keys() & other.bodies.keys():
+        prim, said = result.prims[path], one.prims[path].get(usd_physics.MassAPI)
+        held = prim.schemas.pop("PhysicsMassAPI", None)
+        if said is not None:
+            prim.add(said)
+        if held is not None and not _has_matter_of(other, result, path):
+            prim.add(held)
+        elif held is None and said is not None and not _has_matter_of(other, result, path):
+            del prim.schemas["PhysicsMassAPI"]
+    try:
+        here, there = ({facts.path: facts for facts in subject_of(model).joints} for model in (one, other))
+    except (UsdPhysError, ValueError, ArithmeticError):
+        return result
+    for path in here.keys() & there.keys():
+        own: Any = one.prims[path].get(usd_physics.Joint)
+        joint: Any = result.prims[path].get(usd_physics.Joint)
+        has_axis = isinstance(joint, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint)
+        if not has_axis or type(own) is not type(joint) or _targets_of(own) != _targets_of(joint):
+            continue
+        changes = {field: getattr(own, field) for field in _FRAMES}
+        way = _way_of(here[path], there[path])
+        if way > 0:
+            name = next(key for key, value in result.prims[path].schemas.items() if value is joint)
+            result.prims[path].schemas[name] = joint.copy(**changes)
+        elif way < 0:
+            _turn_round(result.prims[path], joint, changes)
+    return result
+
+
+_FRAMES = ("axis", "local_pos0", "local_rot0", "local_pos1", "local_rot1")
+
+
+def _targets_of(joint: Any) -> list[Any]:
+    return [tuple(getattr(joint, f"body{side}") or ()) for side in (0, 1)]
+
+
+def _way_of(here: JointFacts, there: JointFacts) -> int:
+    """1 or -1 for two joints that have one axis, in this or the other direction, and are at zero in one pose; else 0.
+    About the axis, both frames may be turned."""
+    first, second = (
+        np.linalg.solve(one, other) for one, other in ((here.frame0, there.frame0), (here.frame1, there.frame1))
+    )
+    if not np.allclose(first, second, rtol=0.0, atol=1e-5) or not np.allclose(first[:3, 3], 0.0, atol=1e-6):
+        return 0
+    return next((way for way in (1, -1) if np.allclose(first[:3, 0], (way, 0.0, 0.0), rtol=0.0, atol=1e-5)), 0)
+
+
+def _has_matter_of(one: PhysicsModel, other: PhysicsModel, path: str) -> bool:
+    """Whether mass, centre and moments of a body are the same in two models, but for the digits of a file."""
+    here, there = (mass.mass_properties(model, path) for model in (one, other))
+    size = radius_of(one, path)
+    return bool(
+        np.isclose(here.mass, there.mass, rtol=1e-4, atol=0.0)
+        and np.allclose(here.center_of_mass, there.center_of_mass, rtol=0.0, atol=1e-4 * size)
+        and np.allclose(here.inertia, there.inertia, rtol=0.0, atol=1e-4 * float(np.abs(here.inertia).max()))
+    )
 
 
 def _is_same_matter(one: PhysicsModel, other: PhysicsModel, path: str) -> bool:
