@@ -39,6 +39,16 @@ def test_what_is_slender_and_falls_flat_stands(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("rebounds", [0.0, 0.6])
+def test_a_bottle_that_falls_upright_stands(rebounds: float) -> None:
+    file = File()
+    file.add(file.material("Glass", 0.5, rebounds), file.ground(material="/World/Glass"))
+    glass = {"mass": 0.5, "material": "/World/Glass"}
+    file.add(file.body("Bottle", (0, 0, 0.55), shape="Cylinder", size=(0.04, 0.3), **glass))
+    assert most_turned(file, ("Bottle",)) < 1.0
+
+
+@pytest.mark.slow
 def test_one_of_several_columns_that_fall_onto_each_other_turns_none() -> None:
     file, names = File(), ("Lower", "Upper")
     file.add(file.ground())
