@@ -53,7 +53,8 @@ class Mesh:
     def stretched(self, stretch: Matrix) -> Mesh:
         """This mesh under a linear map (3, 3); what is derived from that is kept here."""
         kept = self.derived.setdefault((Mesh, stretch.tobytes()), {})
-        return Mesh(np.asarray(self.points, float) @ stretch.T, self.triangles, kept)
+        with np.errstate(invalid="ignore"):  # a point at infinity is none of a mesh, which is said elsewhere
+            return Mesh(np.asarray(self.points, float) @ stretch.T, self.triangles, kept)
 
 
 @dataclass(slots=True)
