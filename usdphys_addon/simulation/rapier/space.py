@@ -39,6 +39,7 @@ from .bonds import Bonds
 from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of, yielding
 from .contact_hook import MOVES, ContactHook, Grip, Pivot, Roller
 from .energy import PERIOD, EnergyWatch, Matter
+from .flight import Flights
 from .followers import Follower
 from .gears import Train, trains_of
 from .grab import Grab, grab, pull, release
@@ -113,6 +114,7 @@ class SavedSpace:
     fast_until: NDArray[np.int64]
     slow: list[int]
     rests: dict[int, Vector]
+    flying: list[int]
 
 
 class SolverSpace(Engine):
@@ -218,7 +220,7 @@ class SolverSpace(Engine):
         leaps = [0.5 * item.size if item.sides and item.weight is not None else np.inf for item in self._templates]
         self._leaps = np.array(leaps, float)[self._template_of]
         self._watched = np.zeros(len(self.paths), bool)
-        self._find_landings()
+        self._find_loose()
         #: The time step up to which a body may be held back by what it slides over. Those of reduced coordinates cannot
         #: be moved on.
         self._fast_until = np.zeros(len(self.paths), np.int64)
@@ -303,6 +305,7 @@ class SolverSpace(Engine):
             ways, turns = (time_step * np.linalg.norm(part, axis=1) for part in (speeds[:, :3], speeds[:, 3:]))
             self._ways = ways
             self.watch_fast(ways)
+            self._flying = self._flights.choose(turns, np.ones(len(self.paths), bool))
             self._watch_held_back(ways, turns)
             self._until[ways + self._arms * turns > self._looks] = self._frame + self._period
             self._coupled = self._frame + self._period
@@ -747,6 +750,7 @@ class SolverSpace(Engine):
             asks = not self._is_told and self._frame % SPINS_OF_CROWD == 0
             if self._slow or asks or len(self.weights) <= tuning.CROWD:
                 turns = _turns(turned, rotations)
+                self._flying = self._flights.choose(turns, awake)
                 self._watch_sliding(ways, turns)
                 self._watch_racing(ways, turns)
                 self._watch_held_back(ways, turns)
@@ -879,8 +883,13 @@ class SolverSpace(Engine):
             (self._views[row], float(self._sizes[row]), float(self._radii[row])) for row in self._fast_rows()
         )  # fmt: skip
         steady = slow.noted((row, self._views[row]) for row in self._slow_rows)
+        flying = self._flights.noted(self._flying, self._views) if self._flying else None
         self.physics.step()
         self._hook.end(self.physics)
+        if flying is not None and flying.rows:
+            held = {held.path for held in self.grabs.values()}
+            paths = [self.paths[row] for row in flying.rows]
+            flying.go_on([path in held or self._touches(path) for path in paths], seconds)
         if steady:
             slow.go_on(steady, self._rests, seconds, self._small_steps)
         if fast:
@@ -937,8 +946,8 @@ class SolverSpace(Engine):
         self._watched = watched
         self._landings.balance(self.physics.integration_parameters, ways)
 
-    def _find_landings(self) -> None:
-        """Of bodies without joints, whose contacts share an impact among themselves."""
+    def _find_loose(self) -> None:
+        """Of bodies without joints those whose contacts share an impact among themselves, and those that may wobble."""
         weights = [(item.weight, item.size) for item in self._templates]
         sweeps = [
             landing.sweeps_of(weight.mass, max(weight.moments), size) if weight else 0.0 for weight, size in weights
@@ -946,6 +955,13 @@ class SolverSpace(Engine):
         jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1)}
         of_rows = np.array(sweeps, float)[self._template_of]
         of_rows[self._rows_among(jointed)] = 0.0
+        may_fly = len(self.weights) <= tuning.CROWD
+        turns = [may_fly and all(item.settings.turns) for item in self._templates]
+        self._flights = Flights([
+            self.weights.get(path) if turns[number] and path not in jointed else None
+            for path, number in zip(self.paths, self._template_of.tolist(), strict=True)
+        ])  # fmt: skip
+        self._flying: list[int] = []
         widths = np.array([size for _, size in weights], float)[self._template_of]
         self._landings = landing.Landings(of_rows, widths, self.physics.integration_parameters)
 
@@ -1446,7 +1462,7 @@ class SolverSpace(Engine):
             {number: copy.copy(held) for number, held in self.grabs.items()}, dict(self.weights), list(self.broken),
             dict(self._grips), self._frame, dict(self._led), self._leading.copy(), self._watched.copy(),
             self._until.copy(), self._steps, self._coupled, list(self._racing), self._ways.copy(),
-            self._fast_until.copy(), list(self._slow_rows), dict(self._rests),
+            self._fast_until.copy(), list(self._slow_rows), dict(self._rests), list(self._flying),
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
@@ -1479,7 +1495,7 @@ class SolverSpace(Engine):
         self._until, self._steps, self._coupled = saved.until.copy(), saved.steps, saved.coupled
         self._hook.slid, self._racing = False, list(saved.racing)
         self._ways, self._fast_until = saved.ways.copy(), saved.fast_until.copy()
-        self._slow_rows, self._rests = list(saved.slow), dict(saved.rests)
+        self._slow_rows, self._rests, self._flying = list(saved.slow), dict(saved.rests), list(saved.flying)
         self._windows.read(self.physics)
         self._hook.ledges.forget()
         self._look()
