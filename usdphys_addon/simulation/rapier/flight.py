@@ -43,16 +43,11 @@ class Flights:
             weight is not None and 0.0 < min(weight.moments) < (1.0 - EVEN) * max(weight.moments) < math.inf
             for weight in weights
         ], bool)  # fmt: skip
-        self.rows: list[int] = []
-
-    @property
-    def any(self) -> bool:
-        return bool(self._uneven.any())
 
     def choose(self, turns: NDArray[np.float64], awake: NDArray[np.bool_]) -> list[int]:
         """Rows of the bodies that turn. turns (n,): in the last time step, rad."""
         rows = np.flatnonzero(self._uneven & awake & (turns > LEAST))
-        return np.sort(rows[np.argsort(-turns[rows], kind="stable")[:MOST]]).tolist()
+        return sorted(map(int, rows[np.argsort(-turns[rows], kind="stable")[:MOST]]))
 
     def noted(self, rows: Iterable[int], views: Sequence[Any]) -> Before:
         """Bodies before a step of the solver. views: of all in the space."""

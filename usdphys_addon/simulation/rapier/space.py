@@ -221,6 +221,8 @@ class SolverSpace(Engine):
         self._leaps = np.array(leaps, float)[self._template_of]
         self._watched = np.zeros(len(self.paths), bool)
         self._find_loose()
+        #: Rows of the bodies that turn in the next time step, and may wobble.
+        self._flying: list[int] = []
         #: The time step up to which a body may be held back by what it slides over. Those of reduced coordinates cannot
         #: be moved on.
         self._fast_until = np.zeros(len(self.paths), np.int64)
@@ -887,9 +889,9 @@ class SolverSpace(Engine):
         self.physics.step()
         self._hook.end(self.physics)
         if flying is not None and flying.rows:
-            held = {held.path for held in self.grabs.values()}
+            grabbed = {grab.path for grab in self.grabs.values()}
             paths = [self.paths[row] for row in flying.rows]
-            flying.go_on([path in held or self._touches(path) for path in paths], seconds)
+            flying.go_on([path in grabbed or self._touches(path) for path in paths], seconds)
         if steady:
             slow.go_on(steady, self._rests, seconds, self._small_steps)
         if fast:
@@ -961,7 +963,6 @@ class SolverSpace(Engine):
             self.weights.get(path) if turns[number] and path not in jointed else None
             for path, number in zip(self.paths, self._template_of.tolist(), strict=True)
         ])  # fmt: skip
-        self._flying: list[int] = []
         widths = np.array([size for _, size in weights], float)[self._template_of]
         self._landings = landing.Landings(of_rows, widths, self.physics.integration_parameters)
 
