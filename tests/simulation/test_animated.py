@@ -475,6 +475,20 @@ def test_a_led_body_pushes_and_a_released_one_is_pushed() -> None:
     assert case.where(recording, "/Other")[-1, 0] > 1.5
 
 
+def test_an_uneven_body_that_is_led_turns_as_its_animation_says() -> None:
+    """It wobbles freely where nothing leads it, and goes where the animation is from the frame in which that begins."""
+    case = Case(movers=lambda frame: {"/Ball": turned(place(0.0, 0.0, 1.0), 0.05 * frame)}, blend=1)
+    case.scene(0.0)
+    case.ball(at=place(z=1.0), kinematic_enabled=False, angular_velocity=(60.0, 120.0, 200.0))
+    case.model.prims["/Ball"].add(MassAPI(mass=1.0, diagonal_inertia=(0.01, 0.02, 0.03)))
+    case.animate("/Ball", "PhysicsRigidBodyAPI", "kinematic_enabled", (0.0, False), (0.5, True))
+    recording = case.run(1.5)
+    row = recording.paths.index("/Ball")
+    for frame in (40, 60, 90):
+        half = 0.5 * 0.05 * frame
+        assert abs(recording.rotations[frame, row] @ (math.cos(half), 0.0, 0.0, math.sin(half))) > 1.0 - 1e-6
+
+
 def test_a_snapshot_holds_who_is_led() -> None:
     case = Case()
     case.scene()

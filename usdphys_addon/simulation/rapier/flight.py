@@ -9,7 +9,7 @@ turn is integrated anew, from where the step began.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,52 +29,53 @@ LEAST = 1e-3
 EVEN = 1e-4
 #: rad: turn in a step of the integration, at most; and the number of these, at most.
 FINE, MOST_STEPS = 0.02, 64
-#: Part of a spin by which the solver may change its size beyond what its moments and damping do.
+#: Part of its angular momentum that a body may lose or gain in a step: damping takes less, a blow gives more.
 FREE = 0.05
 
 
-class Flights:
-    """The bodies of a space that may wobble in flight."""
-
-    def __init__(self, weights: Sequence[Weight | None]) -> None:
-        """weights: of the bodies of the space; None for those that do not count, such as jointed ones."""
-        self._weights = weights
-        self._uneven: NDArray[np.bool_] = np.array([
-            weight is not None and 0.0 < min(weight.moments) < (1.0 - EVEN) * max(weight.moments) < math.inf
-            for weight in weights
-        ], bool)  # fmt: skip
-
-    def choose(self, turns: NDArray[np.float64], awake: NDArray[np.bool_]) -> list[int]:
-        """Rows of the bodies that turn. turns (n,): in the last time step, rad."""
-        rows = np.flatnonzero(self._uneven & awake & (turns > LEAST))
-        return sorted(map(int, rows[np.argsort(-turns[rows], kind="stable")[:MOST]]))
-
-    def noted(self, rows: Iterable[int], views: Sequence[Any]) -> Before:
-        """Bodies before a step of the solver. views: of all in the space."""
-        chosen = [row for row in rows if not views[row].is_sleeping]
-        return Before(chosen, [views[row] for row in chosen], [self._weights[row] for row in chosen])
+def may_wobble(weight: Weight | None) -> bool:
+    """True for a body whose spin changes by itself: one whose moments of inertia differ."""
+    if weight is None:
+        return False
+    least, most = min(weight.moments), max(weight.moments)
+    return 0.0 < least < (1.0 - EVEN) * most < math.inf
 
 
-class Before:
-    """Bodies before a step of the solver: their axes, and their spins along these. rows: in the space."""
+def chosen(turns: NDArray[np.float64], looked_at: NDArray[np.bool_]) -> list[int]:
+    """Rows of the bodies that turn. turns (n,): in the last time step, rad. looked_at (n,): those that may wobble."""
+    rows = np.flatnonzero(looked_at & (turns > LEAST))
+    return sorted(map(int, rows[np.argsort(-turns[rows], kind="stable")[:MOST]]))
 
-    def __init__(self, rows: list[int], bodies: list[Any], weights: list[Any]) -> None:
-        self.rows, self._bodies, self._weights = rows, bodies, weights
-        self._turns = _turns_of(bodies)
-        self._spins = np.einsum("nji,nj->ni", self._turns, _spins_of(bodies))
 
-    def go_on(self, touched: Sequence[bool], seconds: float) -> None:
-        """Turn the bodies after a step of the solver of so many seconds. touched: of each, whether something did."""
+def noted(bodies: Iterable[tuple[str, Any, Weight]]) -> Flight | None:
+    """Bodies, by path, before a step of the solver; None if all of them sleep."""
+    awake = [each for each in bodies if not each[1].is_sleeping]
+    return Flight(awake) if awake else None
+
+
+class Flight:
+    """Bodies before a step of the solver: their axes, and their spins along these."""
+
+    def __init__(self, flying: Sequence[tuple[str, Any, Weight]]) -> None:
+        self.paths = [path for path, _, _ in flying]
+        self._bodies = [body for _, body, _ in flying]
+        self._weights = [weight for _, _, weight in flying]
+        self._turns = _turns_of(self._bodies)
+        self._spins = np.einsum("nji,nj->ni", self._turns, _spins_of(self._bodies))
+
+    def go_on(self, touched: Container[str], seconds: float) -> None:
+        """Turn the bodies after a step of the solver of so many seconds. touched: the paths of those that something
+        has touched or held."""
         spins = np.einsum("nji,nj->ni", _turns_of(self._bodies), _spins_of(self._bodies))
         inertia = np.array([weight.inertia for weight in self._weights], float)
         momenta = [np.linalg.norm(np.einsum("nij,nj->ni", inertia, each), axis=1) for each in (self._spins, spins)]
         with np.errstate(invalid="ignore", divide="ignore"):
             kept = momenta[1] / momenta[0]
         # What is damped loses momentum evenly; more is the doing of something else.
-        free = (np.abs(kept - 1.0) < FREE) & ~np.array(touched, bool)
-        if not free.any():
-            return
+        free = (np.abs(kept - 1.0) < FREE) & [path not in touched for path in self.paths]
         rows = np.flatnonzero(free)
+        if not len(rows):
+            return
         turned, later = _integrated(self._spins[rows], inertia[rows], seconds)
         later *= kept[rows, None]
         for number, row in enumerate(rows.tolist()):

@@ -33,13 +33,12 @@ from ..impulse_sums import ImpulseSums
 from ..joint_facts import NO_LIMIT, Drive, JointFacts
 from ..vendor_settings import Surface, surface_of
 from ..weights import Weight
-from . import held_back, joint_effects, landing, missed, slow, tuning
+from . import flight, held_back, joint_effects, landing, missed, slow, tuning
 from .bodies import CLAMP
 from .bonds import Bonds
 from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of, yielding
 from .contact_hook import MOVES, ContactHook, Grip, Pivot, Roller
 from .energy import PERIOD, EnergyWatch, Matter
-from .flight import Flights
 from .followers import Follower
 from .gears import Train, trains_of
 from .grab import Grab, grab, pull, release
@@ -307,7 +306,7 @@ class SolverSpace(Engine):
             ways, turns = (time_step * np.linalg.norm(part, axis=1) for part in (speeds[:, :3], speeds[:, 3:]))
             self._ways = ways
             self.watch_fast(ways)
-            self._flying = self._flights.choose(turns, np.ones(len(self.paths), bool))
+            self._flying = flight.chosen(turns, self._may_wobble)
             self._watch_held_back(ways, turns)
             self._until[ways + self._arms * turns > self._looks] = self._frame + self._period
             self._coupled = self._frame + self._period
@@ -752,7 +751,7 @@ class SolverSpace(Engine):
             asks = not self._is_told and self._frame % SPINS_OF_CROWD == 0
             if self._slow or asks or len(self.weights) <= tuning.CROWD:
                 turns = _turns(turned, rotations)
-                self._flying = self._flights.choose(turns, awake)
+                self._flying = flight.chosen(turns, self._may_wobble & awake)
                 self._watch_sliding(ways, turns)
                 self._watch_racing(ways, turns)
                 self._watch_held_back(ways, turns)
@@ -885,13 +884,16 @@ class SolverSpace(Engine):
             (self._views[row], float(self._sizes[row]), float(self._radii[row])) for row in self._fast_rows()
         )  # fmt: skip
         steady = slow.noted((row, self._views[row]) for row in self._slow_rows)
-        flying = self._flights.noted(self._flying, self._views) if self._flying else None
+        # What an animation leads has no weight here.
+        flying = flight.noted(
+            (self.paths[row], self._views[row], self.weights[self.paths[row]])
+            for row in self._flying if self.paths[row] in self.weights
+        )  # fmt: skip
         self.physics.step()
         self._hook.end(self.physics)
-        if flying is not None and flying.rows:
+        if flying is not None:
             grabbed = {grab.path for grab in self.grabs.values()}
-            paths = [self.paths[row] for row in flying.rows]
-            flying.go_on([path in grabbed or self._touches(path) for path in paths], seconds)
+            flying.go_on({path for path in flying.paths if path in grabbed or self._touches(path)}, seconds)
         if steady:
             slow.go_on(steady, self._rests, seconds, self._small_steps)
         if fast:
@@ -950,21 +952,23 @@ class SolverSpace(Engine):
 
     def _find_loose(self) -> None:
         """Of bodies without joints those whose contacts share an impact among themselves, and those that may wobble."""
-        weights = [(item.weight, item.size) for item in self._templates]
+        weights = [item.weight for item in self._templates]
+        widths = [item.size for item in self._templates]
         sweeps = [
-            landing.sweeps_of(weight.mass, max(weight.moments), size) if weight else 0.0 for weight, size in weights
-        ]
+            landing.sweeps_of(weight.mass, max(weight.moments), width) if weight else 0.0
+            for weight, width in zip(weights, widths, strict=True)
+        ]  # fmt: skip
+        wobbles = [flight.may_wobble(item.weight) and all(item.settings.turns) for item in self._templates]
         jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1)}
-        of_rows = np.array(sweeps, float)[self._template_of]
-        of_rows[self._rows_among(jointed)] = 0.0
-        may_fly = len(self.weights) <= tuning.CROWD
-        turns = [may_fly and all(item.settings.turns) for item in self._templates]
-        self._flights = Flights([
-            self.weights.get(path) if turns[number] and path not in jointed else None
-            for path, number in zip(self.paths, self._template_of.tolist(), strict=True)
-        ])  # fmt: skip
-        widths = np.array([size for _, size in weights], float)[self._template_of]
-        self._landings = landing.Landings(of_rows, widths, self.physics.integration_parameters)
+        is_loose = np.ones(len(self.paths), bool)
+        is_loose[self._rows_among(jointed)] = False
+        self._landings = landing.Landings(
+            np.array(sweeps, float)[self._template_of] * is_loose, np.array(widths, float)[self._template_of],
+            self.physics.integration_parameters,
+        )  # fmt: skip
+        self._may_wobble = np.array(wobbles, bool)[self._template_of] & is_loose
+        if len(self.weights) > tuning.CROWD:
+            self._may_wobble[:] = False
 
     def _held_in_place(self) -> set[str]:
         """Bodies that joints with what physics does not move hold: others do not hover against gravity.
