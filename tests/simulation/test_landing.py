@@ -49,7 +49,7 @@ def test_a_bottle_that_falls_upright_stands(rebounds: float) -> None:
 
 
 @pytest.mark.slow
-def test_one_of_several_columns_that_fall_onto_each_other_turns_none() -> None:
+def test_columns_that_fall_onto_each_other_stand() -> None:
     file, names = File(), ("Lower", "Upper")
     file.add(file.ground())
     for number, name in enumerate(names):
@@ -70,7 +70,7 @@ def test_a_body_of_two_boxes_that_is_slender_falls_flat_and_stands() -> None:
 
 @pytest.mark.slow
 def test_a_column_that_starts_oblique_topples() -> None:
-    """More than half of its width beyond its foot: nothing holds what ought to fall."""
+    """Its centre of mass is beyond the edge of its foot: nothing holds what ought to fall."""
     file = File()
     file.add(file.ground(), file.body("Column", (0, 0, 0.6), about("Y", 15.0), size=(0.2, 0.2, 1.0), mass=40.0))
     assert most_turned(file, ("Column",), 2.0) > 70.0

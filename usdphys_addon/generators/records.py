@@ -71,7 +71,8 @@ def recorded(
         item.settings = json.dumps({**settings()._asdict(), "cursor": cursor})
         for obj in sorted(chosen, key=lambda one: one != active):
             item.selected.add().object = obj
-    context.view_layer.update()
+    if is_at_cursor:
+        context.view_layer.update()
     for obj in made:
         one = item.made.add()
         one.object = obj

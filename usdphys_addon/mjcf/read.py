@@ -657,10 +657,10 @@ class _Reader:
     def _equalities(self) -> None:
         for section in self._sections("equality"):
             for item in section.children:
-                attributes = self._merged(item, "", "equality") if is_read_equality(item.tag) else {}
                 if not is_read_equality(item.tag):
                     self.unread["equality"] += 1
                     continue
+                attributes = self._merged(item, "", "equality")
                 by_sites = item.tag != "joint" and "site1" in attributes
                 words = ("joint1", "joint2") if item.tag == "joint" else ("body1", "body2")
                 words = ("site1", "site2") if by_sites else words

@@ -301,7 +301,7 @@ def _inside(subject: Subject, is_posed: bool) -> Iterator[Check]:
             message += f" {_ZERO}"
         status: Status = "fail" if is_posed else "doubtful"
         # Where nobody has chosen a pose, the pose is the reason.
-        hollow = _filled(subject.model, ends[numbers[0]]) if is_posed else []
+        hollow = _filled(subject, ends[numbers[0]]) if is_posed else []
         causes = tuple(opinions.cause_alone(subject.model, one) for one in hollow)
         causes += tuple(dict.fromkeys(cause for number in numbers for cause in filter_causes(ends[number])))
         fix = f"Make convex parts of it, if it is hollow there. {issue.fix}" if hollow else issue.fix
@@ -310,9 +310,10 @@ def _inside(subject: Subject, is_posed: bool) -> Iterator[Check]:
         yield Check(SECTION, "inside", "pass", "Nothing starts inside another body.")
 
 
-def _filled(model: PhysicsModel, ends: Sequence[str]) -> list[Opinion]:
+def _filled(subject: Subject, ends: Sequence[str]) -> list[Opinion]:
     """The approximations of a mesh that fill its hollow, where the other of two bodies is: with its surface instead,
     none is pushed away."""
+    model = subject.model
     for end in ends:
         shapes = [
             (prim.path, name) for prim in model.colliders.values()
@@ -330,23 +331,24 @@ def _filled(model: PhysicsModel, ends: Sequence[str]) -> list[Opinion]:
             motion = simulated(trial, _MOMENT)
         except OutOfTimeError:
             return []
-        if not motion.problem and not any(_is_pushed(model, motion, path) for path in ends):
+        if not motion.problem and not any(_is_pushed(subject, motion, path) for path in ends):
             return [Opinion(path, name, "approximation") for path, name in shapes]
     return []
 
 
-def _is_pushed(model: PhysicsModel, motion: Motion, path: str) -> bool:
+def _is_pushed(subject: Subject, motion: Motion, path: str) -> bool:
     """Whether a body leaves its place otherwise than by falling."""
-    body = model.body_of(path)
+    body = subject.model.body_of(path)
     if body is None or body.path not in motion.paths:
         return False
     moved = motion.positions[:, motion.paths.index(body.path)]
     moved = moved - moved[0]
-    gravity = next(iter(subject_of(model).layout.gravity.values()))
-    size = float(np.linalg.norm(gravity))
-    down = gravity / size if size else np.zeros(3)
+    size = float(np.linalg.norm(subject.gravity))
+    down = subject.gravity / size if size else np.zeros(3)
     fallen = np.maximum(moved @ down, 0.0)
-    return float(np.linalg.norm(moved - fallen[:, None] * down, axis=1).max()) > _SHIFTED * radius_of(model, body.path)
+    return float(np.linalg.norm(moved - fallen[:, None] * down, axis=1).max()) > _SHIFTED * radius_of(
+        subject.model, body.path
+    )
 
 
 def named_prims(model: PhysicsModel, message: str) -> list[str]:

@@ -115,7 +115,7 @@ FEW_RELAXATIONS = tuned(
 )  # fmt: skip
 LANDING_SWEEPS = tuned(
     "LANDING_SWEEPS", 3.5, 0.0,
-    "The same sweeps where a slender body lands, relative to its inertia over that of its mass at its edge.",
+    "Sweeps where a slender body lands: times its largest moment over its mass and the square of half its width.",
     "The corner that is corrected last lifts the others: a column rocks by 4 degrees, and a domino topples.",
     "test_landing::test_what_is_slender_and_falls_flat_stands",
 )  # fmt: skip
