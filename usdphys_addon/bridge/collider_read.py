@@ -136,8 +136,9 @@ class ColliderReader:
                 f"'{obj.name}' is a mesh collider but has no faces.",
                 f"Give '{obj.name}' a mesh with faces, choose a primitive shape, or remove the collider.",
             )  # fmt: skip
-            # What a file says of a mesh without faces, or of what an Empty stands for, stays in it.
-            if obj.type not in ("MESH", "EMPTY", "POINTCLOUD") or remembered.type_of(obj) not in usd_geom.GEOMETRY_TYPES:
+            # What a file says of a mesh without faces, of points, or of what an Empty stands for, stays in it.
+            has_kept = obj.type in ("MESH", "EMPTY", "POINTCLOUD")
+            if not has_kept or remembered.type_of(obj) not in usd_geom.GEOMETRY_TYPES:
                 return None
         prim = self.own_prim(placement.geometry or placement.path, "Mesh", placement, world)
         approximation = _approximation_of(item)
