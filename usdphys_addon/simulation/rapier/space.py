@@ -74,8 +74,6 @@ from .trees import is_axle
 from .wheel_drives import lead, soften, wheels_of
 from .windows import Windows
 
-#: Time steps at the start after each of which small boxes are looked at.
-FIRST_FRAMES = 3
 #: Time steps after which all bodies with a largest speed are looked at.
 LOOK_AT_ALL = 4
 #: Jointed bodies, at most, whose contacts are looked at. Ragdolls land harder while theirs are: their cones give way.
@@ -300,7 +298,9 @@ class SolverSpace(Engine):
         self._part_rows()
         small = sum(item.size**2 < 4.0 * missed.LEAST_CROSS and item.weight is not None for item in own)
         #: Of no crowd: to look at all contacts takes long.
-        self._has_small_boxes = bool(small) and len(self.weights) <= tuning.CROWD
+        self._small: missed.SmallContacts | None = None
+        if small and len(self.weights) <= tuning.CROWD:
+            self._small = missed.SmallContacts(self.physics, len(self.weights), time_step, self._period)
         moves = bool(self._earlier) or self._stock.is_moving
         if self._earlier:
             self._go_on()
@@ -764,24 +764,22 @@ class SolverSpace(Engine):
                 self._watch_held_back(ways, turns)
             else:
                 self._watch_held_back(ways, 0.0)
-            if self._has_small_boxes and (self._frame < FIRST_FRAMES or self._frame % self._period == 0):
-                self._tell_missed()
+            if self._small is not None:
+                self._tell_missed(self._small)
             gaining = "" if self._frame % self._period else self._made_energy(self._period * self.time_step)
         return Step(awake, lost, gaining)
 
-    def _tell_missed(self) -> None:
-        """Notice a small box of whose contact with another one the solver finds half."""
-        handle = missed.half_found(self.physics)
-        path = None if handle is None else self._path_of.get(handle)
+    def _tell_missed(self, small: missed.SmallContacts) -> None:
+        """Notice a small box or hull that tilts or sinks, because the solver finds half of its contact."""
+        path = self._path_of.get(small.look(self.physics, self._frame))
         if path is not None:
             prim = self.model.prims[path]
             self.notices.add(
                 "SmallBoxes", prim,
-                f"{prim.display} lies on another small box or hull, beside its middle or turned against it, and tilts "
-                "or falls through: the solver misses corners of their contact, because their faces are smaller than "
-                "5 cm2.",
+                f"{prim.display} lies on another small box or hull, and tilts or falls through: the solver misses "
+                "corners of their contact or its direction, because their faces are smaller than 5 cm2.",
             )  # fmt: skip
-            self._has_small_boxes = False
+            self._small = None
 
     def _move_windows(self, positions: NDArray[np.float64]) -> None:
         """positions: of the bodies, (n, 3), m."""
@@ -860,10 +858,10 @@ class SolverSpace(Engine):
 
     def _swing_or_advance(self, *step: Any) -> None:
         """`_advance`, in a way that keeps the energy of what swings freely."""
-        if self._swings.now and not self.grabs:
-            if self._swings.advance(self.physics, self._views, lambda: self._advance(*step)):
-                return
-        self._advance(*step)
+        is_free = self._swings.now and not self.grabs
+        if not is_free or not self._swings.advance(self.physics, self._views, lambda: self._advance(*step)):
+            self._swings.now = False
+            self._advance(*step)
 
     def _let_go(self, lost: Collection[str]) -> None:
         """Switch off the joints of bodies that stay disabled: the solver cannot put what hangs on them to sleep."""
@@ -1530,6 +1528,8 @@ class SolverSpace(Engine):
         self._swings.now = saved.swings
         self._windows.read(self.physics)
         self._hook.ledges.forget()
+        if self._small is not None:
+            self._small.forget()
         self._look()
 
 

@@ -74,7 +74,7 @@ class Swings:
         self.now = _swings_widely(bodies, seconds, steps, small_steps) and not _is_stopped(physics, self._constraints)
 
     def advance(self, physics: PhysicsWorld, views: Sequence[Any], step: Callable[[], object]) -> bool:
-        """Make a step of the solver by `step` that keeps energy. False, and nothing has moved, if something stops it."""
+        """Make a step of the solver by `step`, and keep energy. False, and nothing has moved, if something stops it."""
         parameters = physics.integration_parameters
         before = [(view, view.position, view.linvel, view.angvel) for view in views]
         relaxations = parameters.num_internal_stabilization_iterations
