@@ -277,6 +277,18 @@ def test_a_time_step_that_takes_seconds_ends_the_play_and_names_a_body(clock):
     clock.per_look = 0.0
 
 
+@pytest.mark.usefixtures("slow_steps")
+def test_a_time_step_that_waits_for_other_programs_ends_nothing(clock):
+    """Where the processor is busy with something else, no collider is too complex."""
+    crate()
+    session = preview_guard.start(bpy.context)
+    session.play()
+    clock.per_look, clock.share = 2.0, 0.01
+    session.play_on(bpy.context)
+    clock.per_look = 0.0
+    assert session.world.step_milliseconds > 1000.0 and session.world.frame == 1
+
+
 def test_a_pause_is_not_made_up_for(clock):
     crate()
     session = preview_guard.start(bpy.context)

@@ -517,7 +517,7 @@ def test_play_ends_at_a_step_that_takes_seconds_and_names_the_body(monkeypatch) 
 
     def slow() -> None:
         plain_step()
-        session.world.step_milliseconds = 2500.0
+        session.world.step_milliseconds = session.world.worked_milliseconds = 2500.0
 
     monkeypatch.setattr(session.world, "step", slow)
     with pytest.raises(SlowStepError, match=r"2\.5 s.*'Rests'"):

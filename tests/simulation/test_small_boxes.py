@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
 from .author import CENTIMETERS, File, about, prism
@@ -71,3 +74,57 @@ def test_a_small_box_lies_on_a_wedge_that_is_its_hull() -> None:
     world = run(world_of(file), 0.2)
     assert codes(world) == []
     assert place(world, "Box")[2] > 1.45 * width
+
+
+@pytest.mark.parametrize(("sides", "expected"), [(3, ["SmallBoxes"]), (5, ["SmallBoxes"]), (6, [])])
+def test_a_small_box_that_sinks_into_a_hull_is_named(sides: int, expected: list[str]) -> None:
+    """One that stands is not, although the solver finds a part of its contact only."""
+    file, width = File(CENTIMETERS), 0.01
+    points, faces = prism(sides, width, width)
+    hull = file.mesh("Hull", points, faces, "convexHull")
+    file.add(
+        file.ground(size=1.0),
+        file.body("Post", (0, 0, width / 2), geometry=hull, mass=0.001),
+        file.body("Box", (0, 0, 1.5 * width), size=(width,) * 3, mass=0.001),
+    )
+    world = run(world_of(file), 1.0)
+    assert codes(world) == expected
+    assert (abs(place(world, "Box")[2] - 1.5 * width) < 0.05 * width) == (not expected)
+
+
+@pytest.mark.parametrize(("radius", "expected"), [(0.1, []), (0.03, ["SmallBoxes"])])
+def test_an_arch_that_falls_because_its_stones_are_small_is_named(radius: float, expected: list[str]) -> None:
+    """Nine hulls, held by friction. The solver takes an edge for the direction in which the small ones touch."""
+    file = File(CENTIMETERS)
+    rough = file.material("Stone", 0.7, 0.0)
+    file.add(rough, file.ground(size=1.0, material="/World/Stone"))
+    for number in range(9):
+        angles = [math.pi * (number + each) / 9 for each in (0, 1)]
+        middle = math.pi * (number + 0.5) / 9
+        at = 0.975 * radius * np.array((math.cos(middle), 0, math.sin(middle)))
+        points = [
+            tuple(part * radius * np.array((math.cos(angle), 0, math.sin(angle))) + (0, side, 0) - at)
+            for angle in angles for part in (0.8, 1.15) for side in (-0.15 * radius, 0.15 * radius)
+        ]  # fmt: skip
+        faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+        hull = file.mesh(f"Stone{number}", points, faces, "convexHull")
+        file.add(file.body(f"Body{number}", tuple(at), geometry=hull, mass=2.0, material="/World/Stone"))
+    world = run(world_of(file), 0.5)
+    assert codes(world) == expected
+    assert (place(world, "Body4")[2] > 0.95 * 0.975 * radius) == (not expected)
+
+
+def test_a_small_box_that_is_put_back_is_not_named() -> None:
+    file, width = File(CENTIMETERS), 0.01
+    points, faces = prism(6, width, width)
+    hull = file.mesh("Hull", points, faces, "convexHull")
+    file.add(
+        file.ground(size=1.0),
+        file.body("Post", (0, 0, width / 2), geometry=hull, mass=0.001),
+        file.body("Box", (0, 0, 1.5 * width), size=(width,) * 3, mass=0.001),
+    )
+    world = world_of(file)
+    start = world.snapshot()
+    run(world, 0.1)
+    world.restore(start)
+    assert codes(run(world, 0.3)) == []

@@ -43,7 +43,8 @@ CATCH_UP_SECONDS = 0.2
 BESIDE_SECONDS = 0.016
 #: Seconds of building twins per redraw.
 BUILD_SECONDS = 0.02
-#: Milliseconds of a time step from which playing ends.
+#: Milliseconds of a time step from which playing ends: those that the solver works, or of an engine in a process of its
+#: own those until it answers.
 SLOWEST = 1000.0
 #: So many time steps after each other may an engine in a process of its own be so late: it makes ready what it needs,
 #: or other programs have the processor.
@@ -271,11 +272,11 @@ class PreviewSession:
                     f"A time step took {self.world.step_milliseconds / 1e3:.1f} s in {self.world.engine_name}: the "
                     "preview was stopped. Choose another engine, or bake, which may take long."
                 )
-        elif self.world.step_milliseconds > SLOWEST:
+        elif self.world.worked_milliseconds > SLOWEST:
             path = self.world.busiest()
             label = self.model.prims[path].label or path if path else ""
             raise SlowStepError(
-                f"A time step took {self.world.step_milliseconds / 1e3:.1f} s, most of the contacts are those of "
+                f"A time step took {self.world.worked_milliseconds / 1e3:.1f} s, most of the contacts are those of "
                 f"'{label}': the preview was stopped. Give it a simpler collider, move bodies that overlap apart, or "
                 "choose the quality Draft."
             )

@@ -159,8 +159,7 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     ),
     "SmallBoxes": NoticeKind(
         "warning",
-        "Boxes or hulls with faces smaller than 5 cm2 lie on each other beside their middles or turned, and tilt or "
-        "fall through.",
+        "Boxes or hulls with faces smaller than 5 cm2 lie on each other, and tilt or fall through.",
         "Simulate with MuJoCo as the engine, or a model that is larger.",
     ),
     "StaticFriction": NoticeKind(

@@ -132,7 +132,9 @@ class World:
         self._notices = Notices()
         self.time_step = time_step
         self.frame = 0
-        self.step_milliseconds = 0.0
+        #: Of the last time step: how long it took, and how long this thread worked in it, which is less where other
+        #: programs have the processor.
+        self.step_milliseconds = self.worked_milliseconds = 0.0
         self.unstable: dict[str, str] = {}
         #: What gets all that others do to this world; those that run beside it.
         self.followers: list[Follower] = []
@@ -229,7 +231,7 @@ class World:
         A body whose pose becomes NaN or infinite keeps its last position and is added to `unstable` too. Raises
         EngineError if the solver fails.
         """
-        began = clock.now()
+        began, worked = clock.now(), clock.thread_now()
         if self.frame == 0:
             # The first moment shows what the file says; joints that are apart are closed from here on.
             for engine, rows in zip(self.spaces, self._ranges, strict=True):
@@ -250,6 +252,8 @@ class World:
             if done.gaining:
                 self._mark(done.gaining, "its energy grows although nothing drives it")
         self.step_milliseconds = 1e3 * (clock.now() - began)
+        # CPU time is coarse on some systems.
+        self.worked_milliseconds = min(1e3 * (clock.thread_now() - worked), self.step_milliseconds)
 
     def _coast(self) -> None:
         """Let the kinematic bodies that keep their velocity go on."""

@@ -41,8 +41,8 @@ from .impacts import SLOW_FALLS, Impacts
 from .ledges import Ledges, Rider
 from .sides import FIRM, STILL, Side, Vector, cross, dot, flat, minus, plus, yields_to
 
-#: m/s: a contact that slides more slowly is at rest.
-REST = 0.005
+#: m/s: a contact of a body of 1 m that slides more slowly is at rest, of a smaller one by the root of its size.
+REST = 0.002
 #: m/s: a point of a body of 1 m slides that slips faster, of a smaller one by the root of its size. Nothing can be said
 #: of the direction of less than CREEPS. A body that MOVES so fast, times the same root, may begin to slide.
 SKID, CREEPS, MOVES = 0.02, 1e-6, 0.2
@@ -210,7 +210,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         if self.surfaces:
             self._run(ctx)
         first, second = self.grips.get(ctx.collider1), self.grips.get(ctx.collider2)
-        if first is not None and second is not None and (first.is_uneven or second.is_uneven) and _rests(ctx):
+        if first is not None and second is not None and (first.is_uneven or second.is_uneven) and self._rests(ctx):
             ctx.friction = held(first, second)
         slides = ctx.rigid_body1 in self._sliding or ctx.rigid_body2 in self._sliding
         if slides:
@@ -221,6 +221,16 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             self._bear_below(ctx)
         if slides:
             self._slip(ctx)
+
+    def _rests(self, ctx: Any) -> bool:
+        """True if nothing slides at the first point of a contact."""
+        contacts = ctx.solver_contacts
+        if not contacts:
+            return False
+        slip = _slip(ctx, contacts[0])
+        along = sum(part * way for part, way in zip(slip, ctx.normal.to_tuple(), strict=True))
+        sizes = [size for path, size in map(self._body, (ctx.rigid_body1, ctx.rigid_body2)) if path in self.weights]
+        return bool(sum(part * part for part in slip) - along * along < REST * REST * min(*sizes, 1.0))
 
     def _run(self, ctx: Any) -> None:
         for body, sign in ((ctx.rigid_body1, 1.0), (ctx.rigid_body2, -1.0)):
@@ -565,16 +575,6 @@ def held(first: Grip, second: Grip) -> float:
     if mode == "multiply":
         return one * other
     return {"average": (one + other) / 2.0, "min": min(one, other), "max": max(one, other)}[mode]
-
-
-def _rests(ctx: Any) -> bool:
-    """True if nothing slides at the first point of a contact."""
-    contacts = ctx.solver_contacts
-    if not contacts:
-        return False
-    slip = _slip(ctx, contacts[0])
-    along = sum(part * way for part, way in zip(slip, ctx.normal.to_tuple(), strict=True))
-    return bool(sum(part * part for part in slip) - along * along < REST * REST)
 
 
 def _slip(ctx: Any, contact: Any) -> tuple[float, ...]:

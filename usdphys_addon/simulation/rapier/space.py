@@ -68,13 +68,12 @@ from .rolling import brake
 from .sleep import drive_speeds, thresholds
 from .start import put_to_sleep
 from .stock import Stock
+from .swinging import Swings
 from .templates import Template
 from .trees import is_axle
 from .wheel_drives import lead, soften, wheels_of
 from .windows import Windows
 
-#: Time steps at the start after each of which small boxes are looked at.
-FIRST_FRAMES = 3
 #: Time steps after which all bodies with a largest speed are looked at.
 LOOK_AT_ALL = 4
 #: Jointed bodies, at most, whose contacts are looked at. Ragdolls land harder while theirs are: their cones give way.
@@ -114,6 +113,7 @@ class SavedSpace:
     slow: list[int]
     rests: dict[int, Vector]
     flying: list[int]
+    swings: bool
 
 
 class SolverSpace(Engine):
@@ -244,6 +244,9 @@ class SolverSpace(Engine):
         #: Rows of bodies that may precess; of a crowd none is looked at.
         self._tops = [row for row in self._rows_among(swinging) if self.paths[row] in self.weights]
         self._tops = self._tops if len(self._tops) <= tuning.FEW_TOPS else []
+        is_led = bool(self.followers or self.trains or self._softened)
+        self._swings = Swings(() if is_led else self.constraints, self.weights, self.paths)
+        self._swing_gently()
         lengths = np.array([item.size for item in self._templates], float)[self._template_of]
         radii = np.array([item.radius for item in self._templates], float)[self._template_of]
         has_weight = np.array([item.weight is not None for item in self._templates], bool)[self._template_of]
@@ -295,7 +298,9 @@ class SolverSpace(Engine):
         self._part_rows()
         small = sum(item.size**2 < 4.0 * missed.LEAST_CROSS and item.weight is not None for item in own)
         #: Of no crowd: to look at all contacts takes long.
-        self._has_small_boxes = bool(small) and len(self.weights) <= tuning.CROWD
+        self._small: missed.SmallContacts | None = None
+        if small and len(self.weights) <= tuning.CROWD:
+            self._small = missed.SmallContacts(self.physics, len(self.weights), time_step, self._period)
         moves = bool(self._earlier) or self._stock.is_moving
         if self._earlier:
             self._go_on()
@@ -307,6 +312,7 @@ class SolverSpace(Engine):
             self._ways = ways
             self.watch_fast(ways)
             self._flying = flight.chosen(turns, self._may_wobble)
+            self._watch_swings(np.ones(len(self.paths), bool))
             self._watch_held_back(ways, turns)
             self._until[ways + self._arms * turns > self._looks] = self._frame + self._period
             self._coupled = self._frame + self._period
@@ -752,29 +758,28 @@ class SolverSpace(Engine):
             if self._slow or asks or len(self.weights) <= tuning.CROWD:
                 turns = _turns(turned, rotations)
                 self._flying = flight.chosen(turns, self._may_wobble & awake)
+                self._watch_swings(awake)
                 self._watch_sliding(ways, turns)
                 self._watch_racing(ways, turns)
                 self._watch_held_back(ways, turns)
             else:
                 self._watch_held_back(ways, 0.0)
-            if self._has_small_boxes and (self._frame < FIRST_FRAMES or self._frame % self._period == 0):
-                self._tell_missed()
+            if self._small is not None:
+                self._tell_missed(self._small)
             gaining = "" if self._frame % self._period else self._made_energy(self._period * self.time_step)
         return Step(awake, lost, gaining)
 
-    def _tell_missed(self) -> None:
-        """Notice a small box of whose contact with another one the solver finds half."""
-        handle = missed.half_found(self.physics)
-        path = None if handle is None else self._path_of.get(handle)
+    def _tell_missed(self, small: missed.SmallContacts) -> None:
+        """Notice a small box or hull that tilts or sinks, because the solver finds half of its contact."""
+        path = self._path_of.get(small.look(self.physics, self._frame))
         if path is not None:
             prim = self.model.prims[path]
             self.notices.add(
                 "SmallBoxes", prim,
-                f"{prim.display} lies on another small box or hull, beside its middle or turned against it, and tilts "
-                "or falls through: the solver misses corners of their contact, because their faces are smaller than "
-                "5 cm2.",
+                f"{prim.display} lies on another small box or hull, and tilts or falls through: the solver misses "
+                "corners of their contact or its direction, because their faces are smaller than 5 cm2.",
             )  # fmt: skip
-            self._has_small_boxes = False
+            self._small = None
 
     def _move_windows(self, positions: NDArray[np.float64]) -> None:
         """positions: of the bodies, (n, 3), m."""
@@ -806,7 +811,7 @@ class SolverSpace(Engine):
         for number in range(steps):
             is_loop = bool(measured) and self.loads.breaks_in_loops(self.physics, self.constraints)
             before = self._states() if is_loop else []
-            self._advance(number, steps, ways, measured)
+            self._swing_or_advance(number, steps, ways, measured)
             overloaded = self.loads.after(self.physics, measured, self.time_step / steps) if measured else []
             for _ in range(tuning.MOST_BREAKS if before else 0):
                 # What breaks first takes the load from others: the same step again without it.
@@ -842,6 +847,21 @@ class SolverSpace(Engine):
         self._expected.clear()
         self._led_drives.clear()
         return lost
+
+    def _swing_gently(self) -> None:
+        if self._swings.rows:
+            self._swings.close_gently(self.physics, self._views, self.time_step / self.substeps)
+
+    def _watch_swings(self, awake: NDArray[np.bool_]) -> None:
+        if self._swings.rows:
+            self._swings.watch(self.physics, self._views, awake, self.time_step, self._steps)
+
+    def _swing_or_advance(self, *step: Any) -> None:
+        """`_advance`, in a way that keeps the energy of what swings freely."""
+        is_free = self._swings.now and not self.grabs
+        if not is_free or not self._swings.advance(self.physics, self._views, lambda: self._advance(*step)):
+            self._swings.now = False
+            self._advance(*step)
 
     def _let_go(self, lost: Collection[str]) -> None:
         """Switch off the joints of bodies that stay disabled: the solver cannot put what hangs on them to sleep."""
@@ -890,6 +910,9 @@ class SolverSpace(Engine):
             for row in self._flying if self.paths[row] in self.weights
         )  # fmt: skip
         self.physics.step()
+        if self._swings.now:
+            kinematic = [self.physics.rigid_bodies[self.handles[path]] for path in ways]
+            self._swings.settle(self.physics, self._views, kinematic)
         self._hook.end(self.physics)
         if flying is not None:
             grabbed = {grab.path for grab in self.grabs.values()}
@@ -1331,6 +1354,7 @@ class SolverSpace(Engine):
         self.loads.forget()
         self.bonds.forget()
         self._watch.forget()
+        self._swing_gently()
         if not constraint.state.reduced:
             # Rapier rebuilt the rest of its tree, with default damping.
             for other in self.constraints:
@@ -1467,7 +1491,7 @@ class SolverSpace(Engine):
             {number: copy.copy(held) for number, held in self.grabs.items()}, dict(self.weights), list(self.broken),
             dict(self._grips), self._frame, dict(self._led), self._leading.copy(), self._watched.copy(),
             self._until.copy(), self._steps, self._coupled, list(self._racing), self._ways.copy(),
-            self._fast_until.copy(), list(self._slow_rows), dict(self._rests), list(self._flying),
+            self._fast_until.copy(), list(self._slow_rows), dict(self._rests), list(self._flying), self._swings.now,
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
@@ -1501,8 +1525,11 @@ class SolverSpace(Engine):
         self._hook.slid, self._racing = False, list(saved.racing)
         self._ways, self._fast_until = saved.ways.copy(), saved.fast_until.copy()
         self._slow_rows, self._rests, self._flying = list(saved.slow), dict(saved.rests), list(saved.flying)
+        self._swings.now = saved.swings
         self._windows.read(self.physics)
         self._hook.ledges.forget()
+        if self._small is not None:
+            self._small.forget()
         self._look()
 
 
