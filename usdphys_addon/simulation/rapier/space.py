@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -23,12 +22,11 @@ from rapier3d import (
 from ...core import frames
 from ...core.frames import Matrix
 from ...core.model import Prim
-from ...core.paths import inside_each
 from ...core.schema import Vector
 from ...core.ties import Ties
 from .. import ball_rows
 from ..engine import Engine, JointPose, Setup, Step
-from ..hanging import hand_mass, hanging, in_loops
+from ..hanging import hand_mass
 from ..impulse_sums import ImpulseSums
 from ..joint_facts import NO_LIMIT, Drive, JointFacts
 from ..vendor_settings import Surface, surface_of
@@ -37,7 +35,8 @@ from . import flight, held_back, joint_effects, landing, missed, slow, tuning
 from .bodies import CLAMP
 from .bonds import Bonds
 from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of, yielding
-from .contact_hook import MOVES, ContactHook, Grip, Pivot, Roller
+from .contact_hook import ContactHook, Grip
+from .contact_roles import driven_wheels, lying, pivots_of, rollers_of
 from .energy import PERIOD, EnergyWatch, Matter
 from .followers import Follower
 from .gears import Train, trains_of
@@ -45,6 +44,7 @@ from .grab import Grab, grab, pull, release
 from .grouping import Needs
 from .jams import jams
 from .joint_builder import JointBuilder
+from .joint_tuning import tune_joints
 from .leading import Leading, Way
 from .led_round import angle_ahead
 from .loads import Loads, most_loaded
@@ -53,40 +53,27 @@ from .panics import panics_named
 from .quality import (
     QUALITIES,
     impact_damping,
-    is_bearable,
-    joint_steps,
-    joint_sweeps,
     led_steps,
     precessing_steps,
     rolling_steps,
-    slows_drives,
     turning_steps,
 )
+from .racing import Racing
 from .reduced import bend, follow, undamp
 from .rescue import Rescuer
 from .rolling import brake
 from .sleep import drive_speeds, thresholds
+from .sliding import FEW_JOINTED, SPINS_OF_CROWD, Sliding
 from .start import put_to_sleep
 from .stock import Stock
 from .swinging import Swings
 from .templates import Template
-from .trees import is_axle
+from .touching import contact_counts, contact_points, touches, touching_bodies
 from .wheel_drives import lead, soften, wheels_of
 from .windows import Windows
 
-#: Time steps after which all bodies with a largest speed are looked at.
-LOOK_AT_ALL = 4
-#: Jointed bodies, at most, whose contacts are looked at. Ragdolls land harder while theirs are: their cones give way.
-FEW_JOINTED = 8
-#: Bodies, at most, that are asked in a time step whether they slide and spin; of a crowd every so many steps.
-LOOK_AT_SPINS, SPINS_OF_CROWD = 4, 16
 #: Bodies, at most, that are asked in a time step whether a surface leads them round.
 LOOK_AT_LED = 8
-#: Cylinders, capsules and cones that lie, at most, whose contacts are looked at while nothing moves, and the cosine
-#: between their axis and gravity from which on they stand.
-FEW_LYING, UPRIGHT = 16, 0.5
-#: Part of the speed from which on contacts are looked at, for cylinders, capsules and cones.
-ROLLS = 0.05
 
 
 @dataclass(slots=True)
@@ -104,9 +91,8 @@ class SavedSpace:
     led: dict[str, Weight]
     leading: Leading
     watched: NDArray[np.bool_]
-    until: NDArray[np.int64]
+    sliding: tuple[NDArray[np.int64], int]
     steps: int
-    coupled: int
     racing: list[tuple[int, float, float]]
     ways: NDArray[np.float64]
     fast_until: NDArray[np.int64]
@@ -170,9 +156,7 @@ class SolverSpace(Engine):
         self._upkeep: list[Constraint] | None = None
         self._effective: list[Constraint] = []
         #: (row, m/s, rad/s) of bodies with a largest speed.
-        self._slow: list[tuple[int, float, float]] = []
-        #: Of these, those that are looked at after each step of the solver.
-        self._racing = self._slow
+        self._limits: list[tuple[int, float, float]] = []
         self._limited: list[Constraint] = []
         self._softened: list[Constraint] = []
         self._rescuer = Rescuer()
@@ -266,34 +250,30 @@ class SolverSpace(Engine):
         self._hook = ContactHook(
             self._surfaces, self.handles, lengths.tolist(), self.weights, reduced, self._wheels()
         )  # fmt: skip
-        #: m: how far from its middle a body may touch others; -1 for those that are not looked at.
         jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1) if path}
         bound = [not all((*item.settings.moves, *item.settings.turns)) for item in self._templates]
         bound_rows = np.flatnonzero(np.array(bound, bool)[self._template_of]).tolist()
         self._hook.bound = {self.handles[path] for path in (*jointed, *(self.paths[row] for row in bound_rows))}
         may_slide = has_weight & (radii > 0.0)
         may_slide[self._rows_among(reduced if len(jointed) <= FEW_JOINTED else jointed)] = False
-        self._arms = np.where(may_slide, radii, -1.0)
         self._radii, self._is_told = np.maximum(radii, 0.0), not self.weights
         own = [self._templates[number] for number in set(self._template_of.tolist())]
         searched = [item.size for item in own if item.is_searched and item.weight is not None]
         self._windows = Windows(self.physics, self.static_handles.values(), min(filter(None, searched), default=0.0))
-        #: m: ways of the farthest point, in a time step, from which on the contacts of a body are looked at. The solver
-        #: makes such contacts anew in each of its steps, which lets high stacks of small bodies lean and fall.
-        self._shifts: NDArray[np.float64] = time_step * MOVES * np.sqrt(np.minimum(lengths, 1.0))
-        # What rolls does so at any speed.
         rolls = np.array([bool(item.rollers) for item in self._templates], bool)[self._template_of]
-        self._looks = np.where(rolls, ROLLS * self._shifts, self._shifts)
-        #: The time step up to which the contacts of a body are looked at.
-        self._until = np.zeros(len(self.paths), np.int64)
-        self._looked = np.zeros(len(self.paths), bool)
-        #: The time step up to which friction is that of each contact.
-        self._coupled = 0
+        self._sliding = Sliding(
+            self._hook, [self.handles[path] for path in self.paths], np.where(may_slide, radii, -1.0), lengths, rolls,
+            time_step, self._period,
+        )  # fmt: skip
+        self._racing = Racing(self._limits, time_step)
         self._grip()
-        self._hook.rollers = self._rollers(np.flatnonzero(rolls).tolist())
-        self._hook.lying = self._lying()
+        self._hook.rollers = rollers_of(
+            self.physics, self._stock.statics, self.static_handles,
+            ((self.handles[self.paths[row]], self._templates[self._template_of[row]]) for row in np.flatnonzero(rolls)),
+        )  # fmt: skip
+        self._hook.lying = lying(self.physics, self._hook.rollers)
         self._hook.ledges.statics = self.static_handles.values()
-        self._hook.pivots = self._pivots()
+        self._hook.pivots = pivots_of(self.constraints, self.handles, self.static_handles)
         self._hook.attach(self.physics)
         self._part_rows()
         small = sum(item.size**2 < 4.0 * missed.LEAST_CROSS and item.weight is not None for item in own)
@@ -314,8 +294,8 @@ class SolverSpace(Engine):
             self._flying = flight.chosen(turns, self._may_wobble)
             self._watch_swings(np.ones(len(self.paths), bool))
             self._watch_held_back(ways, turns)
-            self._until[ways + self._arms * turns > self._looks] = self._frame + self._period
-            self._coupled = self._frame + self._period
+            self._sliding.watch(ways, turns, self._frame)
+            self._sliding.couple(self._frame)
         self._look()
         if self._asleep:
             # Another shape of what they lie on would wake them.
@@ -423,7 +403,10 @@ class SolverSpace(Engine):
             parameters.num_internal_stabilization_iterations = tuning.FEW_RELAXATIONS
         self._frequency = contacts.frequency
         self._soften_contacts(0.0)
-        self._tune_joints(contacts.small_steps)
+        self._seeing = tune_joints(
+            self.physics, self.constraints, self.weights, self.handles, self.bodies, self.quality, contacts.small_steps,
+            self.notices,
+        )  # fmt: skip
         breaks = self.loads.breaks_in_loops(self.physics, self.constraints)
         if breaks:
             sweeps = max(parameters.num_internal_pgs_iterations, tuning.LOOP_SWEEPS)
@@ -487,92 +470,6 @@ class SolverSpace(Engine):
         ):
             setattr(parameters, name, SpringCoefficients(frequency, impact_damping(frequency, step, rate)))
 
-    def _tune_joints(self, small_steps: int) -> None:
-        """Jointed bodies need more iterations and, where much hangs on a light one, smaller steps."""
-        if not self.constraints:
-            return
-        bodies = self.physics.rigid_bodies
-        masses = {path: weight.mass for path, weight in self.weights.items()}
-        joined = ((item.facts.body0, item.facts.body1) for item in self.constraints)
-        groups = hanging(joined, masses)
-        breaks = any(constraint.facts.breaks for constraint in self.constraints)
-        wanted = [joint_steps(self.quality, group, breaks=breaks) for group in groups]
-        if breaks:
-            # The solver gives the force of a joint for one small step: all must have the same.
-            small_steps = max([small_steps, *wanted])
-            self.physics.integration_parameters.num_solver_iterations = small_steps
-        inside = [item.facts for item in self.constraints if item.state.reduced]
-        reduced = {path for facts in inside for path in (facts.body0, facts.body1)}
-        is_brittle = breaks or any(constraint.facts.bond for constraint in self.constraints)
-        if not is_brittle:
-            self.physics.integration_parameters.num_internal_stabilization_iterations = tuning.JOINT_RELAXATIONS
-        driven = [
-            item for item in self.constraints
-            if not item.facts.bond and any(drive.stiffness > 0.0 for drive in item.facts.drives)
-        ]  # fmt: skip
-        moved = [
-            item for item in self.constraints
-            if not item.state.reduced and any(drive.stiffness or drive.damping for drive in item.facts.drives)
-        ]  # fmt: skip
-        springs, apart, drives = (
-            Counter(item.facts.body1 or item.facts.body0 for item in items)
-            for items in (driven, [item for item in driven if not item.state.reduced], moved)
-        )
-        armatures = self._bear_armatures(masses)
-        for group, steps in zip(groups, wanted, strict=True):
-            # Articulations come to rest later with it: of 6 falls of a ragdoll 3 did within 5 s, and all without it.
-            seen = 0.0 if is_brittle or not reduced.isdisjoint(group.bodies) else tuning.SEEN
-            held = [sum(kind[path] for path in group.bodies) for kind in (springs, apart, drives)]
-            armature = max(armatures[path] for path in group.bodies)
-            sweeps = joint_sweeps(group, max(steps, small_steps), held[0], held[1], held[2], armature)
-            if slows_drives(group, sweeps, held[2]):
-                prim = self.bodies[group.lightest].prim
-                self.notices.add(
-                    "MassRatio", prim,
-                    f"{prim.display} has {masses[group.lightest]:.3g} kg, and the heaviest body in its loop of joints "
-                    f"has {group.spread:.2g} times that: drives in the loop go too slowly.",
-                )  # fmt: skip
-            for path in group.bodies:
-                body = bodies[self.handles[path]]
-                body.additional_pgs_iterations = sweeps
-                body.additional_solver_iterations = max(steps - small_steps, 0)
-                # The solver puts a fast body that meets a static one back to where they touch, without those that are
-                # joined to it; not if its contact is seen to come.
-                body.soft_ccd_prediction = seen
-                if seen:
-                    self._seeing.add(path)
-            if not is_bearable(self.quality, group.ratio):
-                prim = self.bodies[group.body].prim
-                self.notices.add(
-                    "MassRatio", prim,
-                    f"{prim.display} has {masses[group.body]:.3g} kg, and joints hang {group.ratio:.2g} times that "
-                    "mass on it: it gives way.",
-                )  # fmt: skip
-
-    def _bear_armatures(self, masses: Mapping[str, float]) -> Mapping[str, float]:
-        """Lessen armatures in loops to what the solver bears. Returns the largest ratio that is left, by body."""
-        left: defaultdict[str, float] = defaultdict(float)
-        with_armature = [item for item in self.constraints if joint_effects.needs_equal_steps(item)]
-        if not with_armature:
-            return left
-        inside = in_loops([(item.facts.body0, item.facts.body1) for item in self.constraints], masses)
-        looped = {item.facts.path for item, is_inside in zip(self.constraints, inside, strict=True) if is_inside}
-        for item in with_armature:
-            if item.facts.path not in looped:
-                continue
-            ratio = joint_effects.armature_ratio(item, self.weights)
-            item.state.armature = min(tuning.BEARABLE_ARMATURE / ratio, 1.0) if ratio > 0.0 else 1.0
-            if item.state.armature < 1.0:
-                prim = item.facts.prim
-                self.notices.add(
-                    "ArmatureLess", prim,
-                    f"{prim.display} is in a loop of joints and has an armature of {ratio:.2g} times the inertia of "
-                    f"its bodies: it gets one of {tuning.BEARABLE_ARMATURE:g} times.",
-                )  # fmt: skip
-            for path in (item.facts.body0, item.facts.body1):
-                left[path] = max(left[path], ratio * item.state.armature)
-        return left
-
     def _add_bodies(self) -> None:
         """Add bodies and static colliders, and keep what is needed of them beside the solver."""
         numbers = self._template_of.tolist()
@@ -599,7 +496,7 @@ class SolverSpace(Engine):
             if template.starts_asleep:
                 self._asleep.add(path)
             if min(settings.max_speed, settings.max_spin) < NO_LIMIT:
-                self._slow.append((row, settings.max_speed, settings.max_spin))
+                self._limits.append((row, settings.max_speed, settings.max_spin))
         if template.surface is not None:
             self._surfaces[self.handles[path]] = template.surface
 
@@ -670,69 +567,21 @@ class SolverSpace(Engine):
                     item.apply_drives(self.physics)
 
     def _wheels(self) -> dict[Any, Weight]:
-        """Weights of the bodies that driven hinges without limits turn, by handle; none if there are too many."""
-        weights = {}
-        for item in self.constraints:
-            facts = item.facts
-            if facts.body0 not in self.weights or facts.body1 not in self.weights or not is_axle(facts):
-                continue
-            handle = self.handles[facts.body1]
-            if self.physics.rigid_bodies[handle].colliders:
-                weights[handle] = self.weights[facts.body1]
-        if len(weights) <= tuning.MOST_GRIPS:
-            return weights
-        prim = self.bodies[next(path for path in self.paths if self.handles[path] in weights)].prim
+        """`ContactHook.wheels`; none if there are too many."""
+        wheels = driven_wheels(self.physics, self.constraints, self.handles, self.weights)
+        if len(wheels) <= tuning.MOST_GRIPS:
+            return wheels
+        prim = self.bodies[next(path for path in self.paths if self.handles[path] in wheels)].prim
         self.notices.add(
             "WheelsTooMany", prim,
-            f"{prim.display} is one of {len(weights)} driven wheels, more than {tuning.MOST_GRIPS}: robots with skid "
+            f"{prim.display} is one of {len(wheels)} driven wheels, more than {tuning.MOST_GRIPS}: robots with skid "
             "steering turn up to 25 % too fast.",
         )  # fmt: skip
         return {}
 
-    def _pivots(self) -> dict[frozenset[Any], list[Pivot]]:
-        """`ContactHook.pivots`."""
-        found: dict[frozenset[Any], list[Pivot]] = {}
-        stills = {still for item in self.constraints for still in (item.facts.static0, item.facts.static1) if still}
-        inside = inside_each(self.static_handles, stills) if stills else {}
-        for item in self.constraints:
-            facts = item.facts
-            if not facts.collides or not all(axis.is_locked for axis in facts.freedoms[:3]):
-                continue
-            body, other, still, frame = (
-                (facts.body1, facts.body0, facts.static0, facts.frame1) if facts.body1
-                else (facts.body0, facts.body1, facts.static1, facts.frame0)
-            )  # fmt: skip
-            free = [axis for axis, freedom in enumerate(facts.freedoms[3:]) if not freedom.is_locked]
-            axis = frame[:3, free[0]] if len(free) == 1 else None
-            held = Pivot(self.handles[body], frame[:3, 3], axis, not free, item)
-            ends = [self.handles[other]] if other else [self.static_handles[path] for path in inside.get(still, ())]
-            for end in ends:
-                found.setdefault(frozenset((held.body, end)), []).append(held)
-        return found
-
     def _rows_among(self, paths: Collection[str]) -> list[int]:
         """Rows of the bodies with these paths; most worlds of many bodies have none."""
         return [row for row, path in enumerate(self.paths) if path in paths] if paths else []
-
-    def _rollers(self, rows: list[int]) -> dict[Any, Roller]:
-        """`ContactHook.rollers`. rows: of the bodies with such colliders."""
-        found, bodies = {}, self.physics.rigid_bodies
-        for row in rows:
-            template = self._templates[self._template_of[row]]
-            for number, roller in template.rollers.items():
-                found[bodies[self.handles[self.paths[row]]].colliders[number]] = roller
-        for static in self._stock.statics:
-            if static.roller is not None:
-                found[bodies[self.static_handles[static.path]].colliders[0]] = static.roller
-        return found
-
-    def _lying(self) -> set[Any]:
-        """`ContactHook.lying`: none where there are many."""
-        gravity = np.array(self.physics.gravity.to_tuple())
-        down = gravity / max(float(np.linalg.norm(gravity)), 1e-12)
-        axes = {handle: matrix_of(self.physics.colliders[handle].position)[:3, 1] for handle in self._hook.rollers}
-        found = {handle for handle, axis in axes.items() if abs(float(axis @ down)) < UPRIGHT}
-        return found if len(found) <= FEW_LYING else set()
 
     @property
     def _views(self) -> list[Any]:
@@ -755,12 +604,12 @@ class SolverSpace(Engine):
             self.watch_fast(ways)
             self._watch_slow(positions, ways)
             asks = not self._is_told and self._frame % SPINS_OF_CROWD == 0
-            if self._slow or asks or len(self.weights) <= tuning.CROWD:
+            if self._racing or asks or len(self.weights) <= tuning.CROWD:
                 turns = _turns(turned, rotations)
                 self._flying = flight.chosen(turns, self._may_wobble & awake)
                 self._watch_swings(awake)
                 self._watch_sliding(ways, turns)
-                self._watch_racing(ways, turns)
+                self._racing.watch(self._views, ways, turns, self._frame)
                 self._watch_held_back(ways, turns)
             else:
                 self._watch_held_back(ways, 0.0)
@@ -832,9 +681,9 @@ class SolverSpace(Engine):
                 self._upkeep = None
                 self.loads.forget()
             if self._impulses.is_on:
-                self._impulses.add(self._path_of, self._touching_bodies())
+                self._impulses.add(self._path_of, touching_bodies(self.physics))
             joint_effects.limit_speeds(self._limited, self.physics)
-            self._slow_down(self._racing)
+            self._racing.slow_down(self._views)
         for constraint in self.bonds.broken(self.physics):
             self._break(constraint)
         if self.model.air.rolling > 0.0:
@@ -936,28 +785,6 @@ class SolverSpace(Engine):
         hands = [self.physics.rigid_bodies[held.hand] for held in self.grabs.values()]
         return [(view, view.position, view.linvel, view.angvel) for view in (*self._views, *hands)]
 
-    def _watch_racing(self, ways: NDArray[np.float64], turns: NDArray[np.float64]) -> None:
-        """Slow down bodies beyond their largest speeds; look in each step of the solver at those that come near them.
-
-        ways, turns (n,): m and rad, in the last time step. They do not tell one turn from two: at times all are looked
-        at.
-        """
-        if not self._slow:
-            return
-        rows, speeds, spins = np.array(self._slow, float).reshape(-1, 3).T
-        chosen, half = rows.astype(int), 0.5 * self.time_step
-        near = (ways[chosen] > half * speeds) | (turns[chosen] > np.minimum(half * spins, 1.0))
-        self._racing = [self._slow[number] for number in np.flatnonzero(near).tolist()]
-        self._slow_down(self._racing if self._frame % LOOK_AT_ALL else self._slow)
-
-    def _slow_down(self, watched: Sequence[tuple[int, float, float]]) -> None:
-        for row, speed, spin in watched:
-            body = self._views[row]
-            for name, most in (("linvel", speed), ("angvel", spin)):
-                now = getattr(body, name)
-                if (size := now.norm()) > most:
-                    setattr(body, name, tuple(part * most / size for part in now.to_tuple()))
-
     def watch_fast(self, ways: NDArray[np.float64]) -> None:
         """Let the solver look between the places of bodies that leap, and balance slender ones that land.
 
@@ -1039,73 +866,23 @@ class SolverSpace(Engine):
     def _watch_sliding(self, ways: NDArray[np.float64], turns: NDArray[np.float64]) -> None:
         """Look at the contacts of bodies that move. ways, turns (n,): m and rad, in the last time step."""
         if len(self.weights) <= tuning.CROWD:
-            self._until[ways + self._arms * turns > self._looks] = self._frame + self._period
-            if self._hook.slid:
-                self._coupled, self._hook.slid = self._frame + self._period, False
+            self._sliding.watch(ways, turns, self._frame)
         self._look()
-        if not self._is_told:
-            self._tell_uncoupled(ways, self._radii * turns)
-
-    def _tell_uncoupled(self, ways: NDArray[np.float64], rims: NDArray[np.float64]) -> None:
-        """Notice a body that slides and spins while friction is that of pairs. rims (n,): m, ways of its rim."""
-        chosen = (rims > self._shifts) & (ways > self._shifts) & (np.minimum(ways, rims) > 0.2 * np.maximum(ways, rims))
-        if self._hook.is_coupled:
-            chosen &= ~self._looked
-        for row in np.flatnonzero(chosen)[:LOOK_AT_SPINS].tolist():
-            if self._slides_and_spins(row):
-                prim = self.model.prims[self.paths[row]]
-                self.notices.add(
-                    "FrictionOfPairs", prim,
-                    f"{prim.display} slides and spins at once, and turns about half as far as it should: friction "
-                    f"couples the two only where at most {tuning.MOST_SLIDING} bodies move, not for more than "
-                    f"{FEW_JOINTED} jointed bodies, and not for articulations in reduced coordinates.",
-                )  # fmt: skip
-                self._is_told = True
-                return
-
-    def _slides_and_spins(self, row: int) -> bool:
-        """True for a body that turns about the normal of a flat contact, and slides there."""
-        bodies, colliders = self.physics.rigid_bodies, self.physics.colliders
-        body = self._views[row]
-        for collider in body.colliders:
-            for pair in self.physics.narrow_phase.contact_pairs_with(collider):
-                flat = [each for each in pair.manifolds if len(each.points) > 2] if pair.has_any_active_contact else ()
-                other = colliders[pair.collider2 if pair.collider1 == collider else pair.collider1].parent
-                velocity, spin = np.array(body.linvel.to_tuple()), np.array(body.angvel.to_tuple())
-                if other is not None:
-                    below = bodies[other]
-                    apart = np.subtract(body.center_of_mass.to_tuple(), below.center_of_mass.to_tuple())
-                    turning = np.array(below.angvel.to_tuple())
-                    velocity -= np.array(below.linvel.to_tuple()) + np.cross(turning, apart)
-                    spin -= turning
-                rim, speed = self._radii[row] * float(np.linalg.norm(spin)), float(np.linalg.norm(velocity))
-                slips = min(rim, speed) * self.time_step > self._shifts[row] and min(rim, speed) > 0.2 * max(rim, speed)
-                for manifold in flat if slips else ():
-                    normal = np.array(manifold.data.normal.to_tuple())
-                    turns = abs(float(spin @ normal)) > 0.9 * float(np.linalg.norm(spin))
-                    if turns and abs(float(velocity @ normal)) < 0.1 * speed:
-                        return True
-        return False
+        row = -1 if self._is_told else self._sliding.uncoupled(
+            self.physics, self._views, ways, self._radii * turns, self._radii
+        )  # fmt: skip
+        if row >= 0:
+            self._is_told = True
+            prim = self.model.prims[self.paths[row]]
+            self.notices.add(
+                "FrictionOfPairs", prim,
+                f"{prim.display} slides and spins at once, and turns about half as far as it should: friction couples "
+                f"the two only where at most {tuning.MOST_SLIDING} bodies move, not for more than {FEW_JOINTED} "
+                "jointed bodies, and not for articulations in reduced coordinates.",
+            )  # fmt: skip
 
     def _look(self) -> None:
-        """Choose the solver's friction, and the bodies whose contacts are looked at."""
-        # The other model brakes the spin of a body by itself, and a wide wheel against its turn about its contact. But
-        # with this one high stacks of small bodies lean and fall: only while something slides.
-        moving = (self._until > self._frame) & (self._arms > 0.0)
-        is_few = len(self.weights) <= tuning.CROWD and int(moving.sum()) <= tuning.MOST_SLIDING
-        is_sliding = is_few and self._coupled > self._frame
-        # Of few bodies those at rest, too: with this friction they hold up to 7 % less unless they are looked at.
-        looked = moving & is_few
-        if is_sliding and len(self.weights) <= tuning.MOST_SLIDING:
-            looked = self._arms > 0.0
-        self._hook.is_coupled = is_sliding or bool(self._hook.wheels)
-        models = rapier3d.FrictionModel
-        self.physics.integration_parameters.friction_model = (
-            models.COULOMB if self._hook.is_coupled else models.SIMPLIFIED
-        )
-        if (looked != self._looked).any():
-            self._looked = looked
-            self._hook.slide(self.physics, [self.handles[self.paths[row]] for row in np.flatnonzero(looked).tolist()])
+        self._sliding.choose(self.physics, self._frame, len(self.weights))
 
     def _turning_steps(self, starts: Mapping[str, tuple[Matrix, Matrix]]) -> int:
         """Steps that the fastest turn of a kinematic body takes that touches something."""
@@ -1129,7 +906,7 @@ class SolverSpace(Engine):
     def _led_steps(self) -> int:
         """Steps that the body takes that a surface leads round most; of the fastest for their size."""
         most = self.substeps
-        chosen = self._looked & self._may_be_held_back
+        chosen = self._sliding.looked & self._may_be_held_back
         rates = np.zeros(len(chosen))
         rates[chosen] = self._ways[chosen] / self._sizes[chosen]
         # A surface that leads a slower body round so fast would have to be narrower than the body.
@@ -1149,9 +926,7 @@ class SolverSpace(Engine):
         return most
 
     def _touches(self, path: str) -> bool:
-        pairs = self.physics.narrow_phase.contact_pairs_with
-        colliders = self.physics.rigid_bodies[self.handles[path]].colliders
-        return any(pair.has_any_active_contact for collider in colliders for pair in pairs(collider))
+        return touches(self.physics, self.handles[path])
 
     def _made_energy(self, seconds: float) -> str:
         """Path of the body that gained most if energy grew unphysically since the last call, `seconds` ago; or ""."""
@@ -1225,36 +1000,10 @@ class SolverSpace(Engine):
         return sum(pair.has_any_active_contact for pair in self.physics.narrow_phase.contact_pairs())
 
     def contact_counts(self) -> dict[str, int]:
-        paths = {self.handles[path]: path for path in self.weights}
-        counts: dict[str, int] = {}
-        for pair in self.physics.narrow_phase.contact_pairs():
-            points = sum(len(manifold.points) for manifold in pair.manifolds)
-            for collider in (pair.collider1, pair.collider2):
-                path = paths.get(self.physics.colliders[collider].parent)
-                if path is not None and points:
-                    counts[path] = counts.get(path, 0) + points
-        return counts
+        return contact_counts(self.physics, {self.handles[path]: path for path in self.weights})
 
     def contact_points(self, most: int) -> list[tuple[float, ...]]:
-        """No more pairs once there are `most`."""
-        points: list[tuple[float, ...]] = []
-        seconds = self.physics.integration_parameters.dt
-        moved = {self.handles[path] for path in self.weights}
-        for pair in self.physics.narrow_phase.contact_pairs():
-            if not pair.has_any_active_contact:
-                continue
-            for manifold in pair.manifolds:
-                data, touching = manifold.data, manifold.points
-                x, y, z = _tuple(data.normal)
-                if data.rigid_body2 not in moved:
-                    x, y, z = -x, -y, -z
-                for contact in data.solver_contacts:
-                    point = data.solver_contact_world_points(contact, self.physics.rigid_bodies)[0]
-                    force = touching[contact.contact_id].impulse / seconds
-                    points.append((*_tuple(point), x, y, z, force))
-            if len(points) >= most:
-                break
-        return points
+        return contact_points(self.physics, {self.handles[path] for path in self.weights}, most)
 
     def contact_impulses(self) -> Mapping[tuple[str, str], float]:
         return self._impulses.measured()
@@ -1263,14 +1012,6 @@ class SolverSpace(Engine):
     def _path_of(self) -> dict[Any, str]:
         """Paths of bodies and static colliders by their handles in the solver."""
         return {handle: path for path, handle in (*self.static_handles.items(), *self.handles.items())}
-
-    def _touching_bodies(self) -> Iterator[tuple[Any, Any, Callable[[], float]]]:
-        """Bodies that touch after a step of the solver, as `ImpulseSums.add` takes them."""
-        colliders = self.physics.colliders
-        for pair in self.physics.narrow_phase.contact_pairs():
-            if pair.has_any_active_contact:
-                first, second = (colliders[each].parent for each in (pair.collider1, pair.collider2))
-                yield first, second, pair.total_impulse_magnitude
 
     # ----------------------------------------------------------------------- changes
 
@@ -1490,7 +1231,7 @@ class SolverSpace(Engine):
             self.physics.snapshot(), self.gravity, [constraint.saved() for constraint in self.constraints],
             {number: copy.copy(held) for number, held in self.grabs.items()}, dict(self.weights), list(self.broken),
             dict(self._grips), self._frame, dict(self._led), self._leading.copy(), self._watched.copy(),
-            self._until.copy(), self._steps, self._coupled, list(self._racing), self._ways.copy(),
+            self._sliding.state(), self._steps, self._racing.state(), self._ways.copy(),
             self._fast_until.copy(), list(self._slow_rows), dict(self._rests), list(self._flying), self._swings.now,
         )  # fmt: skip
 
@@ -1521,8 +1262,9 @@ class SolverSpace(Engine):
         self.bonds.forget()
         self._watched = saved.watched.copy()
         self._frame, self.gravity = saved.frame, saved.gravity
-        self._until, self._steps, self._coupled = saved.until.copy(), saved.steps, saved.coupled
-        self._hook.slid, self._racing = False, list(saved.racing)
+        self._steps = saved.steps
+        self._sliding.load(saved.sliding)
+        self._racing.load(saved.racing)
         self._ways, self._fast_until = saved.ways.copy(), saved.fast_until.copy()
         self._slow_rows, self._rests, self._flying = list(saved.slow), dict(saved.rests), list(saved.flying)
         self._swings.now = saved.swings
@@ -1537,11 +1279,6 @@ def _turns(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[n
     """Angles (n,) between quaternions (n, 4), w first, as twice the sine of half of each; rad."""
     across = np.cross(before[:, 1:], after[:, 1:]) + before[:, :1] * after[:, 1:] - after[:, :1] * before[:, 1:]
     return np.asarray(2.0 * np.linalg.norm(across, axis=1))
-
-
-def _tuple(vector: Any) -> tuple[float, float, float]:
-    x, y, z = vector.to_tuple() if hasattr(vector, "to_tuple") else vector
-    return float(x), float(y), float(z)
 
 
 def _matter(weights: Sequence[Weight | None]) -> Matter:

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What slides and rolls: whose contacts are looked at, and with which model of friction the solver reckons.
+
+The solver's simplified friction brakes the spin of a body by itself, and a wide wheel against its turn about its
+contact. With Coulomb's, high stacks of small bodies lean and fall. So it is Coulomb's only while something slides,
+and of few bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import rapier3d
+from numpy.typing import NDArray
+from rapier3d import PhysicsWorld
+
+from . import tuning
+from .contact_hook import MOVES, ContactHook
+
+#: Jointed bodies, at most, whose contacts are looked at. Ragdolls land harder while theirs are: their cones give way.
+FEW_JOINTED = 8
+#: Bodies, at most, that are asked in a time step whether they slide and spin; of a crowd every so many steps.
+LOOK_AT_SPINS, SPINS_OF_CROWD = 4, 16
+#: Part of the speed from which on contacts are looked at, for cylinders, capsules and cones.
+ROLLS = 0.05
+
+
+class Sliding:
+    """Of the bodies of a space: which of them slide, and until when their contacts are looked at."""
+
+    def __init__(
+        self, hook: ContactHook, handles: Sequence[Any], arms: NDArray[np.float64], sizes: NDArray[np.float64],
+        rolls: NDArray[np.bool_], time_step: float, period: int,
+    ) -> None:  # fmt: skip
+        """handles: of the bodies in the solver. arms (n,): how far from its middle a body may touch others, m; negative
+        for those that are not looked at. sizes (n,): m. rolls (n,): True for cylinders, capsules and cones. period: for
+        how many time steps contacts are looked at once a body has moved."""
+        self._hook, self._handles, self._arms = hook, handles, arms
+        self._time_step, self._period = time_step, period
+        #: m: ways of the farthest point, in a time step, from which on the contacts of a body are looked at. The solver
+        #: makes such contacts anew in each of its steps, which lets high stacks of small bodies lean and fall.
+        self._shifts: NDArray[np.float64] = time_step * MOVES * np.sqrt(np.minimum(sizes, 1.0))
+        # What rolls does so at any speed.
+        self._looks = np.where(rolls, ROLLS * self._shifts, self._shifts)
+        #: The time step up to which the contacts of a body are looked at, and that up to which friction is Coulomb's.
+        self._until, self._coupled = np.zeros(len(arms), np.int64), 0
+        #: Bodies whose contacts are looked at in the next time step, (n,).
+        self.looked = np.zeros(len(arms), bool)
+
+    def state(self) -> tuple[NDArray[np.int64], int]:
+        """For `load`."""
+        return self._until.copy(), self._coupled
+
+    def load(self, state: tuple[NDArray[np.int64], int]) -> None:
+        """Go on from where `state` was taken."""
+        self._until, self._coupled = state[0].copy(), state[1]
+        self._hook.slid = False
+
+    def couple(self, frame: int) -> None:
+        """Let friction be Coulomb's for a while. frame: number of the time step."""
+        self._coupled = frame + self._period
+
+    def watch(self, ways: NDArray[np.float64], turns: NDArray[np.float64], frame: int) -> None:
+        """Look at the contacts of bodies that move. ways, turns (n,): m and rad, in the last time step."""
+        self._until[ways + self._arms * turns > self._looks] = frame + self._period
+        if self._hook.slid:
+            self.couple(frame)
+            self._hook.slid = False
+
+    def choose(self, physics: PhysicsWorld, frame: int, number: int) -> None:
+        """Choose the solver's friction, and the bodies whose contacts are looked at. number: of bodies that move."""
+        moving = (self._until > frame) & (self._arms > 0.0)
+        is_few = number <= tuning.CROWD and int(moving.sum()) <= tuning.MOST_SLIDING
+        is_sliding = is_few and self._coupled > frame
+        # Of few bodies those at rest, too: with this friction they hold up to 7 % less unless they are looked at.
+        looked = moving & is_few
+        if is_sliding and number <= tuning.MOST_SLIDING:
+            looked = self._arms > 0.0
+        self._hook.is_coupled = is_sliding or bool(self._hook.wheels)
+        models = rapier3d.FrictionModel
+        physics.integration_parameters.friction_model = models.COULOMB if self._hook.is_coupled else models.SIMPLIFIED
+        if (looked != self.looked).any():
+            self.looked = looked
+            self._hook.slide(physics, [self._handles[row] for row in np.flatnonzero(looked).tolist()])
+
+    def uncoupled(
+        self, physics: PhysicsWorld, views: Sequence[Any], ways: NDArray[np.float64], rims: NDArray[np.float64],
+        radii: NDArray[np.float64],
+    ) -> int:  # fmt: skip
+        """The row of a body that slides and spins while its friction is not Coulomb's; -1 if there is none.
+
+        views: of the bodies. ways, rims (n,): of their middles and their rims in the last time step, m. radii (n,): m.
+        """
+        chosen = (rims > self._shifts) & (ways > self._shifts) & (np.minimum(ways, rims) > 0.2 * np.maximum(ways, rims))
+        if self._hook.is_coupled:
+            chosen &= ~self.looked
+        for row in np.flatnonzero(chosen)[:LOOK_AT_SPINS].tolist():
+            if _slides_and_spins(physics, views[row], float(radii[row]), float(self._shifts[row]) / self._time_step):
+                return int(row)
+        return -1
+
+
+def _slides_and_spins(physics: PhysicsWorld, body: Any, radius: float, least: float) -> bool:
+    """True for a body that turns about the normal of a flat contact, and slides there, both faster than least, m/s."""
+    bodies, colliders = physics.rigid_bodies, physics.colliders
+    for collider in body.colliders:
+        for pair in physics.narrow_phase.contact_pairs_with(collider):
+            flat = [each for each in pair.manifolds if len(each.points) > 2] if pair.has_any_active_contact else ()
+            other = colliders[pair.collider2 if pair.collider1 == collider else pair.collider1].parent
+            velocity, spin = np.array(body.linvel.to_tuple()), np.array(body.angvel.to_tuple())
+            if other is not None:
+                below = bodies[other]
+                apart = np.subtract(body.center_of_mass.to_tuple(), below.center_of_mass.to_tuple())
+                turning = np.array(below.angvel.to_tuple())
+                velocity -= np.array(below.linvel.to_tuple()) + np.cross(turning, apart)
+                spin -= turning
+            rim, speed = radius * float(np.linalg.norm(spin)), float(np.linalg.norm(velocity))
+            slips = min(rim, speed) > max(least, 0.2 * max(rim, speed))
+            for manifold in flat if slips else ():
+                normal = np.array(manifold.data.normal.to_tuple())
+                turns = abs(float(spin @ normal)) > 0.9 * float(np.linalg.norm(spin))
+                if turns and abs(float(velocity @ normal)) < 0.1 * speed:
+                    return True
+    return False
