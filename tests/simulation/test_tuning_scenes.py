@@ -229,3 +229,27 @@ def test_a_linkage_of_seven_bars_does_not_brake_its_drive() -> None:
 def test_what_turns_ever_faster_takes_no_more_steps_for_ever() -> None:
     assert turning_steps(1 / 60, 3000.0) < 100
     assert rolling_steps(1 / 60, 1e6, 4) < 100
+
+
+@pytest.mark.slow
+def test_a_loop_of_joints_swings_on() -> None:
+    """A plate on two equal rods, let go at 60 degrees: fewer small steps take three times as much of its energy."""
+    file, length, rods = File(), 0.5, about("Y", -60.0)
+    away, down = length * math.sin(math.radians(60.0)), length * math.cos(math.radians(60.0))
+    moments = (length**2 / 12, length**2 / 12, length**2 / 120)
+    file.add(file.body("Plate", (0.2 + away, 0, -down), collides=False, inertia=(0.01, 0.02, 0.02)))
+    for number, place_of_rod in enumerate((0.0, 0.4)):
+        rod = f"/World/Rod{number}"
+        file.add(
+            file.body(f"Rod{number}", (place_of_rod + away / 2, 0, -down / 2), rods, collides=False, inertia=moments),
+            file.joint(f"High{number}", "Revolute", "", rod, pos0=(place_of_rod, 0, 0), pos1=(0, 0, length / 2),
+                       rot1=about("Y", 60.0), axis="Y"),
+            file.joint(f"Low{number}", "Revolute", rod, "/World/Plate", pos0=(0, 0, -length / 2),
+                       pos1=(place_of_rod - 0.2, 0, 0), rot0=about("Y", 60.0), axis="Y"),
+        )  # fmt: skip
+    world = run(world_of(file), 3.7)
+    heights = []
+    for _ in range(80):
+        world.step()
+        heights.append(place(world, "Plate")[2])
+    assert max(heights) == pytest.approx(-down, abs=0.004)

@@ -188,8 +188,8 @@ SLOW_TURN = tuned(
 SMALL_JOINT_STEPS = tuned(
     "SMALL_JOINT_STEPS", ((8, 16), (64, 8)), (),
     "(most bodies, small steps): small steps in each step for a group of so many jointed bodies, at least.",
-    "Swinging bodies lose energy in proportion to the length of a small step.",
-    "measures::2 rods on revolute joints: change of energy in 5 s",
+    "Loops of joints that swing lose energy in proportion to the length of a small step.",
+    "test_tuning_scenes::test_a_loop_of_joints_swings_on",
 )  # fmt: skip
 BEARABLE = tuned(
     "BEARABLE", 700.0, math.inf, "Mass that hangs on a jointed body, relative to its own, that four small steps bear.",
