@@ -285,3 +285,28 @@ def test_impact_of_a_tilted_plate_gets_the_friction_of_its_whole_impulse(tilt: f
                        velocity=(x, 0.0, z)))  # fmt: skip
     world = run(world_of(file, time_step=step), 0.7)
     assert world.velocities()[0][0] == pytest.approx((along - friction * down, 0.0, 0.0), abs=0.05 * friction * down)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("scale", "rate"), [(1.0, 60.0), (0.05, 240.0)])
+def test_a_block_on_a_belt_sticks_and_slips(scale: float, rate: float) -> None:
+    """A spring holds it: it goes with the belt until that pulls as static friction does, and swings back from there."""
+    static, sliding, belt = 0.6, 0.3, 0.3 * math.sqrt(scale)
+    stiffness = 9.81 * static / (0.2 * scale)
+    file, size = File(METERS), 0.2 * scale
+    lines = [f"vector3f physxSurfaceVelocity:surfaceVelocity = ({belt}, 0, 0)"]
+    file.add(
+        file.material("M", sliding, static=static),
+        file.body("Belt", (0, 0, -0.1 * scale), kinematic=True, size=(6 * scale, scale, 0.2 * scale),
+                  material="/World/M", apis=["PhysxSurfaceVelocityAPI"], extra=lines),
+        file.body("Block", (0, 0, size / 2), size=(size,) * 3, material="/World/M"),
+        file.joint("Spring", "", "", "/World/Block", pos0=(0, 0, size / 2),
+                   drives={"transX": {"stiffness": stiffness, "damping": 0.0, "targetPosition": 0.0}}),
+    )  # fmt: skip
+    world = world_of(file, time_step=1.0 / rate)
+    ways = []
+    for _ in range(round(3.0 * math.sqrt(scale) * rate)):
+        world.step()
+        ways.append(place(world, "Block")[0])
+    swing = math.hypot(0.1 * scale, belt / math.sqrt(stiffness))
+    assert max(ways) == pytest.approx(0.1 * scale + swing, rel=0.03)

@@ -31,7 +31,7 @@ from ..impulse_sums import ImpulseSums
 from ..joint_facts import NO_LIMIT, Drive, JointFacts
 from ..vendor_settings import Surface, surface_of
 from ..weights import Weight
-from . import flight, held_back, joint_effects, landing, missed, slow, tuning
+from . import flight, held_back, joint_effects, landing, missed, slow, tops, tuning
 from .bodies import CLAMP
 from .bonds import Bonds
 from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of, yielding
@@ -99,6 +99,7 @@ class SavedSpace:
     slow: list[int]
     rests: dict[int, Vector]
     flying: list[int]
+    turning: list[int]
     swings: bool
 
 
@@ -231,6 +232,17 @@ class SolverSpace(Engine):
         is_led = bool(self.followers or self.trains or self._softened)
         self._swings = Swings(() if is_led else self.constraints, self.weights, self.paths)
         self._swing_gently()
+        kinds = [all((*item.settings.moves, *item.settings.turns)) for item in self._templates]
+        unbound = {path for path, kind in zip(self.paths, self._template_of.tolist(), strict=True) if kinds[kind]}
+        row_of = {path: row for row, path in enumerate(self.paths)}
+        #: By row, the bodies that turn about a fixed point; of a crowd none.
+        self._points = {
+            row_of[held.path]: held
+            for held in tops.held_at_points(self.constraints, self.weights) if held.path in unbound
+        } if len(self.weights) <= tuning.CROWD else {}  # fmt: skip
+        self._tops = [row for row in self._tops if row not in self._points]
+        #: Of these, the rows of those that turn in the next time step.
+        self._turning: list[int] = []
         lengths = np.array([item.size for item in self._templates], float)[self._template_of]
         radii = np.array([item.radius for item in self._templates], float)[self._template_of]
         has_weight = np.array([item.weight is not None for item in self._templates], bool)[self._template_of]
@@ -292,6 +304,7 @@ class SolverSpace(Engine):
             self._ways = ways
             self.watch_fast(ways)
             self._flying = flight.chosen(turns, self._may_wobble)
+            self._turning = self._chosen_points(turns)
             self._watch_swings(np.ones(len(self.paths), bool))
             self._watch_held_back(ways, turns)
             self._sliding.watch(ways, turns, self._frame)
@@ -607,6 +620,7 @@ class SolverSpace(Engine):
             if self._racing or asks or len(self.weights) <= tuning.CROWD:
                 turns = _turns(turned, rotations)
                 self._flying = flight.chosen(turns, self._may_wobble & awake)
+                self._turning = self._chosen_points(turns)
                 self._watch_swings(awake)
                 self._watch_sliding(ways, turns)
                 self._racing.watch(self._views, ways, turns, self._frame)
@@ -758,14 +772,20 @@ class SolverSpace(Engine):
             (self.paths[row], self._views[row], self.weights[self.paths[row]])
             for row in self._flying if self.paths[row] in self.weights
         )  # fmt: skip
+        about_points = tops.noted(self.physics, (
+            (self._points[row], self._views[row], self.weights[self.paths[row]])
+            for row in self._turning if self.paths[row] in self.weights
+        ))  # fmt: skip
         self.physics.step()
         if self._swings.now:
             kinematic = [self.physics.rigid_bodies[self.handles[path]] for path in ways]
             self._swings.settle(self.physics, self._views, kinematic)
         self._hook.end(self.physics)
         if flying is not None:
-            grabbed = {grab.path for grab in self.grabs.values()}
-            flying.go_on({path for path in flying.paths if path in grabbed or self._touches(path)}, seconds)
+            flying.go_on(self._touched(flying.paths), seconds)
+        if about_points:
+            touched = self._touched([each.held.path for each in about_points])
+            tops.go_on(about_points, touched, np.array(self.gravity), seconds)
         if steady:
             slow.go_on(steady, self._rests, seconds, self._small_steps)
         if fast:
@@ -924,6 +944,16 @@ class SolverSpace(Engine):
             steps = body.additional_solver_iterations + small
             most = max(most, precessing_steps(self.time_step, body.angvel.norm(), self.substeps, steps))
         return most
+
+    def _chosen_points(self, turns: NDArray[np.float64]) -> list[int]:
+        may_turn = np.zeros(len(turns), bool)
+        may_turn[list(self._points)] = True
+        return flight.chosen(turns, may_turn)
+
+    def _touched(self, paths: Iterable[str]) -> set[str]:
+        """Those of some bodies that something touches, or a hand holds."""
+        grabbed = {grab.path for grab in self.grabs.values()}
+        return {path for path in paths if path in grabbed or self._touches(path)}
 
     def _touches(self, path: str) -> bool:
         return touches(self.physics, self.handles[path])
@@ -1231,8 +1261,8 @@ class SolverSpace(Engine):
             self.physics.snapshot(), self.gravity, [constraint.saved() for constraint in self.constraints],
             {number: copy.copy(held) for number, held in self.grabs.items()}, dict(self.weights), list(self.broken),
             dict(self._grips), self._frame, dict(self._led), self._leading.copy(), self._watched.copy(),
-            self._sliding.state(), self._steps, self._racing.state(), self._ways.copy(),
-            self._fast_until.copy(), list(self._slow_rows), dict(self._rests), list(self._flying), self._swings.now,
+            self._sliding.state(), self._steps, self._racing.state(), self._ways.copy(), self._fast_until.copy(),
+            list(self._slow_rows), dict(self._rests), list(self._flying), list(self._turning), self._swings.now,
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
@@ -1267,7 +1297,7 @@ class SolverSpace(Engine):
         self._racing.load(saved.racing)
         self._ways, self._fast_until = saved.ways.copy(), saved.fast_until.copy()
         self._slow_rows, self._rests, self._flying = list(saved.slow), dict(saved.rests), list(saved.flying)
-        self._swings.now = saved.swings
+        self._turning, self._swings.now = list(saved.turning), saved.swings
         self._windows.read(self.physics)
         self._hook.ledges.forget()
         if self._small is not None:

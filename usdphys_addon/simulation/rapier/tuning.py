@@ -188,8 +188,8 @@ SLOW_TURN = tuned(
 SMALL_JOINT_STEPS = tuned(
     "SMALL_JOINT_STEPS", ((8, 16), (64, 8)), (),
     "(most bodies, small steps): small steps in each step for a group of so many jointed bodies, at least.",
-    "Swinging bodies lose energy in proportion to the length of a small step.",
-    "measures::2 rods on revolute joints: change of energy in 5 s",
+    "Loops of joints that swing lose energy in proportion to the length of a small step.",
+    "test_tuning_scenes::test_a_loop_of_joints_swings_on",
 )  # fmt: skip
 BEARABLE = tuned(
     "BEARABLE", 700.0, math.inf, "Mass that hangs on a jointed body, relative to its own, that four small steps bear.",
@@ -209,18 +209,18 @@ WHEELED_APART = tuned(
 PRECESSION = tuned(
     "PRECESSION", 0.01, math.inf,
     "Angle (rad) in a small step of the solver, at most, of a body on a joint that lets the axis of its spin swing.",
-    "A top of 0.3 m that spins at 150 rad/s droops by 33 degrees in 20 s with 0.04, by 5 with 0.01.",
-    "measures::top of 0.3 m at 150 rad/s, from 30 degrees: tilt after 20 s",
+    "A top of 0.3 m on a moving stand that spins at 150 rad/s droops by 33 degrees in 20 s with 0.04, by 5 with 0.01.",
+    "test_tuning_scenes::test_a_top_on_a_kinematic_stand_hardly_droops",
 )  # fmt: skip
 MOST_PRECESSING_STEPS = tuned(
     "MOST_PRECESSING_STEPS", 4, 1, "Times as many steps, at most, for such a body.",
     "More cost more time than they are worth.",
-    "measures::top of 0.3 m at 150 rad/s, from 30 degrees: tilt after 20 s",
+    "test_tuning_scenes::test_a_top_on_a_kinematic_stand_hardly_droops",
 )  # fmt: skip
 FEW_TOPS = tuned(
     "FEW_TOPS", 8, 0, "Bodies on such joints, at most, whose spin is looked at.",
     "All bodies of their group take the smaller steps.",
-    "measures::top of 0.3 m at 150 rad/s, from 30 degrees: tilt after 20 s",
+    "test_tuning_scenes::test_a_top_on_a_kinematic_stand_hardly_droops",
 )  # fmt: skip
 SPRING_TURN = tuned(
     "SPRING_TURN", 0.14, 0.0,
