@@ -246,10 +246,10 @@ class SolverSpace(Engine):
         self._tops = [row for row in self._rows_among(swinging) if self.paths[row] in self.weights]
         self._tops = self._tops if len(self._tops) <= tuning.FEW_TOPS else []
         kinds = [all((*item.settings.moves, *item.settings.turns)) for item in self._templates]
-        held = tops.held_at_points(self.constraints, self.weights) if len(self.weights) <= tuning.CROWD else []
-        row_of = {path: row for row, path in enumerate(self.paths)} if held else {}
+        at_points = tops.held_at_points(self.constraints, self.weights) if len(self.weights) <= tuning.CROWD else []
+        row_of = {path: row for row, path in enumerate(self.paths)} if at_points else {}
         #: By row, the bodies that turn about a fixed point; of a crowd none.
-        self._points = {row_of[each.path]: each for each in held if kinds[self._template_of[row_of[each.path]]]}
+        self._points = {row_of[each.path]: each for each in at_points if kinds[self._template_of[row_of[each.path]]]}
         is_led = bool(self.followers or self.trains or self._softened)
         is_done = is_led or len(self._points) == len(self.constraints)
         self._swings = Swings(() if is_done else self.constraints, self.weights, self.paths)
