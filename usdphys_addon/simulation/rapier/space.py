@@ -229,17 +229,15 @@ class SolverSpace(Engine):
         #: Rows of bodies that may precess; of a crowd none is looked at.
         self._tops = [row for row in self._rows_among(swinging) if self.paths[row] in self.weights]
         self._tops = self._tops if len(self._tops) <= tuning.FEW_TOPS else []
-        is_led = bool(self.followers or self.trains or self._softened)
-        self._swings = Swings(() if is_led else self.constraints, self.weights, self.paths)
-        self._swing_gently()
         kinds = [all((*item.settings.moves, *item.settings.turns)) for item in self._templates]
-        unbound = {path for path, kind in zip(self.paths, self._template_of.tolist(), strict=True) if kinds[kind]}
-        row_of = {path: row for row, path in enumerate(self.paths)}
+        at_points = tops.held_at_points(self.constraints, self.weights) if len(self.weights) <= tuning.CROWD else []
+        row_of = {path: row for row, path in enumerate(self.paths)} if at_points else {}
         #: By row, the bodies that turn about a fixed point; of a crowd none.
-        self._points = {
-            row_of[held.path]: held
-            for held in tops.held_at_points(self.constraints, self.weights) if held.path in unbound
-        } if len(self.weights) <= tuning.CROWD else {}  # fmt: skip
+        self._points = {row_of[each.path]: each for each in at_points if kinds[self._template_of[row_of[each.path]]]}
+        is_led = bool(self.followers or self.trains or self._softened)
+        is_done = is_led or len(self._points) == len(self.constraints)
+        self._swings = Swings(() if is_done else self.constraints, self.weights, self.paths)
+        self._swing_gently()
         self._tops = [row for row in self._tops if row not in self._points]
         #: Of these, the rows of those that turn in the next time step.
         self._turning: list[int] = []
