@@ -833,7 +833,10 @@ class _Writer:
         return f'<joint name="{escape(name)}" {words}/>'
 
     def generic(self, joint: _Joint, local: Floats, between: Floats) -> list[str]:
-        """Slides along the axes of the frame, then hinges about its Z, Y and X, as the angles of the joint are."""
+        """Slides along the axes of the frame, then hinges about its Z, Y and X, as the angles of the joint are.
+
+        Where the child is the first side it is the way back: hinges about X, Y and Z, then slides.
+        """
         limits = dict(joint.prim.instances(usd_physics.LimitAPI))
         drives = dict(joint.prim.instances(usd_physics.DriveAPI))
         ranges: dict[str, tuple[float, float]] = {}
@@ -843,29 +846,28 @@ class _Writer:
                 low, high = (-math.inf, math.inf) if limit is None else (limit.resolved("low"), limit.resolved("high"))
                 if low <= high:
                     ranges[f"{family}{letter}"] = (float(low), float(high))
-        if joint.sign < 0 and sum(dof.startswith("rot") for dof in ranges) > 1:
-            self.issue(
-                joint.prim, f"{joint.prim.display} turns about several axes, and its second body is nearer to the "
-                "world: its angles have another order in MuJoCo.", "Swap its bodies.",
-            )  # fmt: skip
         turn = between[:3, :3]
         angles = {"Z": math.atan2(turn[1, 0], turn[0, 0]), "Y": -math.asin(max(-1.0, min(1.0, float(turn[2, 0])))),
                   "X": math.atan2(turn[2, 1], turn[2, 2])}  # fmt: skip
-        # Slides are along the axes of the first frame, before the hinges have turned them.
+        # The frame of the parent, in the body: what turns first turns the axes of the rest.
         first = local @ frames.transform((0, 0, 0), turn.T if joint.sign > 0 else turn)
         lines = []
         order = [f"trans{letter}" for letter in _LETTERS] + ["rotZ", "rotY", "rotX"]
-        passed = np.eye(3)
+        passed, place = np.eye(3), local[:3, 3]
+        if joint.sign < 0:
+            order.reverse()
+            slid = [between[row, 3] if f"trans{letter}" in ranges else 0.0 for row, letter in enumerate(_LETTERS)]
+            place = (local @ np.array([*slid, 1.0]))[:3]
         for dof in order:
             letter, number = dof[-1], _LETTERS.index(dof[-1])
             is_hinge = dof.startswith("rot")
             start = angles[letter] if is_hinge else float(between[number, 3])
             frame = first @ frames.transform((0, 0, 0), passed)
-            frame[:3, 3] = local[:3, 3]
+            frame[:3, 3] = place
             if dof in ranges:
                 lines.append(self.single(joint, dof, number, is_hinge, frame, start, ranges[dof], drives.get(dof)))
             if is_hinge:
-                passed = passed @ _about(number, angles[letter])
+                passed = passed @ _about(number, joint.sign * angles[letter])
         return lines
 
     # ------------------------------------------------------------------ what closes loops
