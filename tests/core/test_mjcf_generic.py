@@ -5,14 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mjcf_models import placed, turned
 from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import SI
 from usdphys_ext.usdphys_addon.mjcf import write
 from usdphys_ext.usdphys_addon.usd import mjcf_stage
-
-from mjcf_models import placed, turned
 
 mujoco = pytest.importorskip("mujoco")
 DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")

@@ -26,7 +26,7 @@ from ..core.words import counted
 from ..urdf import markup
 from ..urdf.build import Part
 from ..urdf.mesh_data import MeshMaterial, srgb
-from . import classes, further, height_fields, joints, values
+from . import classes, further, height_fields, joints, loops, values
 from .further import Further, Spring
 from .values import Actuator, Floats
 
@@ -880,23 +880,23 @@ class _Writer:
         local = [_seen_from(pose, end.frame)
                  for pose, end in zip(poses, (joint.parent, joint.child), strict=True)]  # fmt: skip
         head = f'name="{escape(name)}" body1="{escape(bodies[0])}" body2="{escape(bodies[1])}"'
-        if kind in ("PhysicsSphericalJoint", "PhysicsRevoluteJoint") and is_more_than_points(joint):
+        closing = loops.closing_of(prim)
+        if closing is None:
+            self.left_open[kind].append(prim)
+            return
+        if closing.more:
             self.issue(
-                prim, "MuJoCo closes a loop by points that stay together: limits, drives, friction, damping and "
-                f"armature of {prim.display} are left out.", "Let another joint close the loop.",
+                prim, "MuJoCo closes a loop by points that stay together: limits, locked turns, drives, friction, "
+                f"damping and armature of {prim.display} are left out.", "Let another joint close the loop.",
             )  # fmt: skip
-        if kind == "PhysicsFixedJoint":
+        if closing.kind == "weld":
             turn = frames.quaternion_of(local[0][:3, :3] @ local[1][:3, :3].T)
             numbers = f'anchor="{_row(local[1][:3, 3])}" relpose="{_row([*local[0][:3, 3], *turn])}"'
             self.equalities.append(f"    <weld {head} {numbers}{self.softness(prim.path)}/>")
-        elif kind == "PhysicsSphericalJoint":
-            self.connect(name, joint, local, ())
-        elif kind == "PhysicsRevoluteJoint":
-            self.connect(name, joint, local, (_LETTERS.index(joint.schema.resolved("axis")),))
-        elif kind == "PhysicsDistanceJoint":
+        elif closing.kind == "distance":
             self.distance(name, joint, local)
         else:
-            self.left_open[kind].append(prim)
+            self.connect(name, joint, local, (closing.axis,) if closing.kind == "hinge" else ())
 
     def softness(self, path: str) -> str:
         """The attributes by which MuJoCo's solver holds the equality that a joint becomes."""
@@ -1181,18 +1181,6 @@ def _placed(pose: Floats, *, always: bool = False) -> str:
     words = f' pos="{_row(pose[:3, 3])}"' if always or np.abs(pose[:3, 3]).max() > 0 else ""
     turn = frames.quaternion_of(pose[:3, :3])
     return words if frames.is_identity(turn, 1e-12) else f'{words} quat="{_row(turn)}"'
-
-
-def is_more_than_points(joint: _Joint) -> bool:
-    """Whether a hinge or a ball that closes a loop says more than where it holds."""
-    prim, schema = joint.prim, joint.schema
-    is_hinge = prim.type_name == "PhysicsRevoluteJoint"
-    names = ("lower_limit", "upper_limit") if is_hinge else ("cone_angle0_limit", "cone_angle1_limit")
-    limits = [float(schema.resolved(name)) for name in names]
-    is_limited = any(map(math.isfinite, limits)) if is_hinge else any(limit >= 0.0 for limit in limits)
-    drives = [api for name, api in prim.schemas.items() if name.startswith("PhysicsDriveAPI:")]
-    is_driven = any(float(api.resolved(gain)) > 0.0 for api in drives for gain in ("stiffness", "damping"))
-    return is_limited or is_driven or joint_settings.axis_settings(prim, "angular") != joint_settings.PLAIN_AXIS
 
 
 def _seen_from(frame: Floats, world: Floats) -> Floats:
