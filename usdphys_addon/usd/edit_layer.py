@@ -166,6 +166,7 @@ def _export_package(layer: Sdf.Layer, scratch: Path, target: Path, packed: list[
         moved = Sdf.Layer.CreateAnonymous(".usda")
         moved.TransferContent(layer)
         UsdUtils.ModifyAssetPaths(moved, lambda path: f"../{path}" if path.startswith(("./", "../")) else path)
+        packages.take_along(moved, folder)
         if not (moved.Export(str(inside)) and UsdUtils.CreateNewUsdzPackage(str(inside), str(scratch))):
             return False
         packed.extend(packages.cleaned(scratch, target))
