@@ -466,7 +466,7 @@ def _restore(
         _finish_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
     looks = "" if _root_of(stage, job) else looks_of(scene)
     gprims = {
-        site.obj.name for site in reading.sites.values()
+        site.obj.name: prim.type_name for site in reading.sites.values()
         if (prim := reading.model.prims.get(site.path)) is not None and prim.get(usd_geom.Gprim) is not None
     }  # fmt: skip
     return stage_layout.restore(stage, looks, reading.materials, gprims)
