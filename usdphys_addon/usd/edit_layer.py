@@ -194,16 +194,8 @@ def _reanchor(layer: Sdf.Layer, root: Sdf.Layer, folder: Path) -> bool:
         changed.append(path)
         return str(Sdf.Layer.CreateIdentifier(relative, arguments))
 
-    modify_asset_paths(layer, moved)
+    layers.modify_asset_paths(layer, moved)
     return bool(changed)
-
-
-def modify_asset_paths(layer: Sdf.Layer, moved: Callable[[str], str]) -> None:
-    """Replace all asset paths of a layer. UsdUtils.ModifyAssetPaths drops the offsets of sublayers; this keeps them."""
-    offsets = list(layer.subLayerOffsets)
-    UsdUtils.ModifyAssetPaths(layer, moved)
-    for index, offset in enumerate(offsets):
-        layer.subLayerOffsets[index] = offset
 
 
 # --------------------------------------------------------------------------- files

@@ -15,6 +15,7 @@ from ...core.errors import InputError, OutputError
 from ...core.validate import Issue
 from ...core.words import counted, named
 from ...system.files import USD_SUFFIXES, scratch_folder, torn
+from .layers import modify_asset_paths
 
 #: In another module from OpenUSD 25.08 on; Blender 4.5 has 25.02.
 _Writer = Sdf.ZipFileWriter if hasattr(Sdf, "ZipFileWriter") else Usd.ZipFileWriter
@@ -109,8 +110,6 @@ def unpack_packages(package: Path) -> None:
 def take_along(layer: Sdf.Layer, folder: Path) -> None:
     """Copy the files of other packages that a layer names, if they are no layers, below the folder that its paths are
     relative to: USD's packer says of files in packages that it cannot find them, although it packs them."""
-    from ..edit_layer import modify_asset_paths
-
     made = dict[tuple[str, str], str]()
 
     def renamed(path: str) -> str:
