@@ -7,6 +7,8 @@ from typing import Any
 
 import bpy
 import pytest
+from pxr import Usd
+from usdphys_ext.usdphys_addon import api
 from usdphys_ext.usdphys_addon.bridge import scene_watch, source_report
 from usdphys_ext.usdphys_addon.bridge.source_report import Key
 from usdphys_ext.usdphys_addon.core.errors import InputError
@@ -642,3 +644,52 @@ def test_edits_of_a_model_of_mujoco_are_compared_with_what_was_imported(tmp_path
     assert texts() == []
     of("ball").location.z += 0.5
     assert texts() == ["'ball' is moved by 0.5 m"]
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_rotation_of_a_joint_alone_is_an_edit_and_is_written(door, tmp_path, side):
+    """It was left out without a word unless a position of the same side was set."""
+    hinge = of("Hinge").usdphys.joint
+    for name in ("local_pos0", "local_rot0", "local_pos1", "local_rot1"):
+        hinge.property_unset(name)
+    bpy.context.view_layer.update()
+    assert not [text for text in texts() if "place of the joint" in text]
+    setattr(hinge, f"local_rot{side}", (math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0))
+    bpy.context.view_layer.update()
+    assert [text for text in texts() if "place of the joint" in text] == [
+        "The place of the joint 'Hinge' on its bodies is edited"
+    ]
+    api.export(tmp_path / "out.usda", form="copy")
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    turn = stage.GetPrimAtPath("/World/Hinge").GetAttribute(f"physics:localRot{side}").Get()
+    assert (turn.real, turn.imaginary[0]) == pytest.approx((math.sqrt(0.5), math.sqrt(0.5)), abs=1e-6)
+
+
+@pytest.mark.parametrize("form", ["copy", "layer", "flat", "composed"])
+@pytest.mark.parametrize(("shape", "kind"), [("AUTO", "Mesh"), ("MESH", "Mesh"), ("CUBE", "Cube"), ("PLANE", "Plane")])
+def test_an_imported_sphere_gets_another_shape_in_every_form(tmp_path, shape, kind, form):
+    """A mesh without points was written, and a composed file kept the sphere."""
+    (tmp_path / "ball.usda").write_text(
+        """#usda 1.0
+(
+    defaultPrim = "World"
+    metersPerUnit = 1
+)
+def Xform "World"
+{
+    def Sphere "Ball" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+    {
+        double radius = 0.5
+    }
+}
+"""
+    )
+    api.import_file(tmp_path / "ball.usda")
+    of("Ball").usdphys.colliders[0].shape = shape
+    bpy.context.view_layer.update()
+    result = api.export(tmp_path / "out.usda", form=form)
+    assert [issue.message for issue in result.issues if issue.code == "FileDiffers"] == []
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    (ball,) = [prim for prim in stage.Traverse() if prim.GetName() == "Ball"]
+    assert ball.GetTypeName() == kind
+    assert bool(ball.GetAttribute("points").Get()) == (kind == "Mesh")

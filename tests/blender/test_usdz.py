@@ -73,3 +73,14 @@ def test_an_edited_package_holds_its_images_and_not_the_package_that_it_came_fro
     assert UsdPhysics.MassAPI(box).GetMassAttr().Get() == 5.0
     image = next(prim for prim in stage.Traverse() if prim.GetName() == "Image").GetAttribute("inputs:file").Get()
     assert isinstance(image, Sdf.AssetPath) and image.resolvedPath.endswith("red.png]")
+
+
+@pytest.mark.parametrize("form", ["copy", "flat", "composed"])
+def test_nothing_is_said_to_be_missing_that_is_packed(form, package, tmp_path, capfd):
+    """USD warned that it failed to resolve images of the package that was imported, and had packed them."""
+    api.export(tmp_path / "edited.usdz", form=form)
+    assert "Failed to resolve" not in "".join(capfd.readouterr())
+    stage = Usd.Stage.Open(str(tmp_path / "edited.usdz"))
+    files = [value for prim in stage.Traverse() for attribute in prim.GetAttributes()
+             if isinstance(value := attribute.Get(), Sdf.AssetPath)]  # fmt: skip
+    assert files and all(value.resolvedPath.endswith("red.png]") for value in files)

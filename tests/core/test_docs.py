@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from usdphys_ext.usdphys_addon import cli
+from usdphys_ext.usdphys_addon import cli, formats
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -101,13 +101,17 @@ def test_the_page_on_architecture_lists_the_modules_of_the_preview():
     assert set(re.findall(r"^\| `([\w/]+\.py)`", section, re.M)) == {path for path in there if "__init__" not in path}
 
 
-def test_every_command_and_option_is_described(capsys):
-    text = (DOCS / "cli.md").read_text(encoding="utf-8")
-
-    def help_of(*command: str) -> str:
+@pytest.fixture
+def help_of(capsys):
+    def shown(*command: str) -> str:
         assert cli.main([*command, "--help"]) == 0
         return capsys.readouterr().out
 
+    return shown
+
+
+def test_every_command_and_option_is_described(help_of):
+    text = (DOCS / "cli.md").read_text(encoding="utf-8")
     commands = re.findall(r"^    ([a-z]+) +\S", help_of(), re.M)
     assert {"convert", "validate", "inspect", "simulate"} <= set(commands)
     for name in commands:
@@ -116,6 +120,25 @@ def test_every_command_and_option_is_described(capsys):
         assert options, name
         for option in options:
             assert f"`{option}" in text, (name, option)
+
+
+def test_the_help_of_commands_and_their_page_name_all_formats_that_they_read(help_of):
+    """MJCF and SDF are read by all of these, and no help named them."""
+    names = ["MJCF" if row is formats.MJCF else row.name.removesuffix(" file") for row in formats.FORMATS]
+    assert {"USD", "glTF", "MJCF", "SDF"} <= set(names)
+    for command in ("convert", "validate", "inspect", "diff", "simulate", "prove", "report"):
+        shown = " ".join(help_of(command).split())
+        assert [name for name in names if name not in shown] == [], command
+    page = (DOCS / "cli.md").read_text(encoding="utf-8")
+    for text in (help_of(), page):
+        assert [name for name in names if name not in text] == []
+
+
+def test_the_help_of_an_output_names_all_formats_that_are_written(help_of):
+    output = " ".join(help_of("convert").split()).partition(" OUT ")[2].partition(" options:")[0]
+    written = {".blend", "USD", "glTF", "URDF", "MJCF"}
+    assert len(written) == sum(row.write is not None for row in formats.FORMATS)
+    assert [name for name in written if name not in output] == []
 
 
 def test_percent_signs_of_help_are_doubled():

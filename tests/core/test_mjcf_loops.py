@@ -195,6 +195,36 @@ def test_a_linkage_that_is_written_and_read_moves_as_before(last: str, more: str
     assert second.positions[:, order] == pytest.approx(first.positions, abs=5e-3)
 
 
+DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
+
+
+@pytest.mark.parametrize(("free", "elements", "kind"), [
+    (("rotX", "rotY", "rotZ"), {"connect": 1}, "PhysicsSphericalJoint"),
+    (("rotY",), {"connect": 2}, "PhysicsRevoluteJoint"), ((), {"weld": 1}, "PhysicsFixedJoint"),
+])  # fmt: skip
+def test_a_generic_joint_that_only_turns_closes_a_loop(
+    free: tuple[str, ...], elements: dict[str, int], kind: str, tmp_path: Path
+) -> None:
+    """It was left out: the rope of the library hung from one end."""
+    locked = [dof for dof in DOFS if dof not in free]
+    limits = (
+        f"float limit:{dof}:physics:{end} = {value}\n" for dof in locked for end, value in (("low", 1), ("high", -1))
+    )
+    path = four_bars(tmp_path, "", "".join(limits))
+    schemas = ", ".join(f'"PhysicsLimitAPI:{dof}"' for dof in locked)
+    head = 'def PhysicsJoint "j3"'
+    path.write_text(path.read_text().replace(head, f"{head} (prepend apiSchemas = [{schemas}])"))
+    result = api.convert(path, tmp_path / "bars.xml")
+    written = (tmp_path / "bars.xml").read_text()
+    assert {tag: written.count(f"<{tag} ") for tag in elements} == elements
+    assert not [issue for issue in result.issues if issue.code == "MjcfNotSaid"]
+    planned = mjcf_stage.plan(tmp_path / "bars.xml")
+    assert kind in [prim.type_name for prim in planned.model.joints.values()]
+    first, second = (api.simulate_file(tmp_path / name, 0.5) for name in ("bars.usda", "bars.xml"))
+    order = [second.names.index(name) for name in first.names]
+    assert second.positions[:, order] == pytest.approx(first.positions, abs=5e-3)
+
+
 @pytest.mark.parametrize("last", ["Revolute", "Spherical"])
 def test_loops_keep_their_names_over_two_rounds(last: str, tmp_path: Path) -> None:
     """The text of what was read from a text that was written is the same."""

@@ -57,7 +57,7 @@ class ExportOptions(TypedDict, total=False):
 def open_scene(
     path: str | Path, *, variants: Sequence[str] = (), prim: str = "", packages: Mapping[str, str | Path] | None = None
 ) -> FileReport:
-    """Open a file in Blender, in place of the open one: a .blend as it is, a USD, URDF or glTF file in an empty scene.
+    """Open a file in Blender, in place of the open one: a .blend as it is, a file of another format in an empty scene.
 
     variants: choices of a USD file, such as "/Car{paint=red}". prim: only this prim of a USD file. packages: folders of
     the ROS packages of a robot, by name. Scripts in a .blend do not run. What was not saved is lost; a file that cannot
@@ -85,7 +85,7 @@ def import_file(
     path: str | Path, *, variants: Sequence[str] = (), prim: str = "", packages: Mapping[str, str | Path] | None = None,
     attach: bool = False,
 ) -> FileReport:  # fmt: skip
-    """Import a USD, URDF, SDF, MuJoCo or glTF file into the open scene, with its physics.
+    """Import a USD, glTF, URDF, SDF or MJCF file into the open scene, with its physics.
 
     attach: import only the physics of a USD file, onto the objects of the scene that have the names of its prims. The
     others: as in `open_scene`. If it fails, the scene stays as it was. Raises InputError, and UsageError for an option
@@ -130,15 +130,15 @@ def export(
     layers: bool = False, instanceable: bool = False, runtimes: bool = False, physx_attributes: bool = False,
     materialx: bool = False, ros_package: str = "",
 ) -> FileReport:  # fmt: skip
-    """Write the open scene to a USD, glTF, URDF or .blend file, by the end of its name. None: as the scene is set.
+    """Write the open scene to a USD, glTF, URDF, MJCF (.xml) or .blend file, by the end of its name.
 
-    meters_per_unit (m), kilograms_per_unit (kg), up_axis: of the file. hierarchy: bodies below bodies as parented,
-    beside each other, or with a reset transform stack. animation: write the frame range as time samples. strict: write
-    nothing where the checks find errors. form: of an imported scene: a "copy" of its file with the edits, a "layer"
-    with the edits alone, one "flat" file, or "composed" by Blender. physics_only: of the edits, those of the physics.
-    collection: only its objects. layers: an asset of layers. instanceable: its meshes are instances. runtimes: variants
-    for PhysX, Newton and MuJoCo. physx_attributes: settings of Newton as attributes of PhysX, too. materialx: networks
-    of MaterialX, too. ros_package: of a URDF.
+    None: as the scene is set. meters_per_unit (m), kilograms_per_unit (kg), up_axis: of the file. hierarchy: bodies
+    below bodies as parented, beside each other, or with a reset transform stack. animation: write the frame range as
+    time samples. strict: write nothing where the checks find errors. form: of an imported scene: a "copy" of its file
+    with the edits, a "layer" with the edits alone, one "flat" file, or "composed" by Blender. physics_only: of the
+    edits, those of the physics. collection: only its objects. layers: an asset of layers. instanceable: its meshes
+    are instances. runtimes: variants for PhysX, Newton and MuJoCo. physx_attributes: settings of Newton as attributes
+    of PhysX, too. materialx: networks of MaterialX, too. ros_package: of a URDF.
 
     The file is replaced when it is complete. Raises UsageError for an option that has no effect on this kind of file,
     OutputError for a file that cannot be written, ValidationFailedError for errors in the scene.

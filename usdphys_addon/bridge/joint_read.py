@@ -154,10 +154,12 @@ def _is_remembered_frame(
     group = objects[0].usdphys.joint
     if not group.has_remembered_frames:
         return False
-    is_set = group.is_property_set(f"local_pos{side}")
-    if is_set:
-        # Set by the import, or by somebody since.
+    # Set by the import, or by somebody since.
+    is_placed, is_turned = (group.is_property_set(f"local_{what}{side}") for what in ("pos", "rot"))
+    is_set = is_placed or is_turned
+    if is_placed:
         position = si_value(getattr(group, f"local_pos{side}"), reading.meters)
+    if is_turned:
         rotation = si_value(getattr(group, f"local_rot{side}"), 1.0)
     before = usd_physics.Joint()
     _recall_frame(reading, before, group, side)

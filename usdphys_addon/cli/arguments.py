@@ -65,7 +65,8 @@ def make_parser(perform: Callable[[list[str]], dict[str, Any]]) -> argparse.Argu
     """perform: runs the commands that a batch sends to this process."""
     parser = _Parser(
         prog="usdphys",
-        description="Convert, check, compare and simulate the physics of OpenUSD, .blend, glTF and URDF files.",
+        description="Convert, check, compare and simulate the physics of OpenUSD, .blend, glTF, URDF, xacro, SDF and "
+        "MJCF files.",
         epilog="Exit status: 0 for success, 1 for errors in the input, 2 for wrong arguments, 3 for a "
         "fault of usdphys.",
     )
@@ -130,8 +131,9 @@ def _add_convert(command: argparse.ArgumentParser) -> None:
 
 def _add_validate(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "files", nargs="*", action=_Files, metavar="FILE", help="a .blend, USD, glTF or URDF file, or a folder of them"
-    )
+        "files", nargs="*", action=_Files, metavar="FILE",
+        help="a .blend, USD, glTF, URDF, xacro, SDF or MJCF file, or a folder of them",
+    )  # fmt: skip
     command.add_argument(
         "--target", nargs="+", action=_Targets, default=["usd"], metavar="TARGET",
         help="simulators whose rules to check: physx, newton, mujoco, or usd for the specification alone (default: "

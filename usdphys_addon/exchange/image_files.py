@@ -31,14 +31,14 @@ def bring_all(layer: Any, folder: Path, target: Path, *, others: bool = False) -
     folder: directly in that of the target; paths to files outside of it are written as seen from the target. others:
     images with absolute paths are copied beside the target, too.
     """
-    from ..usd.edit_layer import modify_asset_paths
+    from ..usd.files.layers import modify_asset_paths
 
     modify_asset_paths(layer, partial(_seen_from_target, folder, target, others))
 
 
 def take_along(layer: Any) -> None:
     """Copy images with absolute paths to a folder beside a layer that Blender saves itself."""
-    from ..usd.edit_layer import modify_asset_paths
+    from ..usd.files.layers import modify_asset_paths
 
     home = Path(layer.realPath).parent
     modify_asset_paths(layer, lambda asset: f"./{made}" if (made := _copied(home, asset)) else asset)

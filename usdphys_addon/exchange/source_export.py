@@ -772,7 +772,10 @@ class Comparison:
         if type_name not in usd_geom.GPRIM_TYPES or after is None or after.type_name != "Mesh":
             return False
         mesh = after.get(usd_physics.MeshCollisionAPI)
-        is_its_bounds = not self.edited[path].data and mesh is not None and mesh.approximation == _BOUNDS.get(type_name)
+        # One that had physics gets the type Mesh, which is nothing without points.
+        is_its_bounds = path not in self.old.prims and not self.edited[path].data and (
+            mesh is not None and mesh.approximation == _BOUNDS.get(type_name)
+        )  # fmt: skip
         return after.get(usd_physics.CollisionAPI) is not None and not is_its_bounds
 
     def _takes_geometry(self, path: str, obj: Object) -> bool:

@@ -34,13 +34,13 @@ _SURVIVES_AS_GPRIM = ("material:", "primvars:displayColor", "primvars:displayOpa
 
 
 def restore(
-    stage: Usd.Stage, looks: str, materials: Mapping[str, str], gprims: Collection[str] = ()
+    stage: Usd.Stage, looks: str, materials: Mapping[str, str], gprims: Mapping[str, str] | None = None
 ) -> dict[str, str]:  # fmt: skip
     """Merge geometry into the prim of its object if the two were one prim; rename prims, with all below them.
 
     looks: path of the scope for new materials; empty to leave them where Blender has written them. materials: paths of
-    physics materials by full name of their material. gprims: names of objects that collide as
-    gprims. Returns the paths of all materials on the stage by name.
+    physics materials by full name of their material. gprims: types of the objects that collide as
+    gprims, by name. Returns the paths of all materials on the stage by name.
     """
     from pxr import Sdf
 
@@ -50,13 +50,13 @@ def restore(
     places: dict[str, str] = {}
     moves = _renames(layer, objects)
     with Sdf.ChangeBlock():
-        _restore_types(layer, objects, gprims)
+        _restore_types(layer, objects, gprims or {})
     moves.update(_material_moves(layer, looks, materials, places))
     usd_hierarchy.move_prims(layer, moves)
     return places
 
 
-def _restore_types(layer: Sdf.Layer, objects: Mapping[str, Object], gprims: Collection[str]) -> None:
+def _restore_types(layer: Sdf.Layer, objects: Mapping[str, Object], gprims: Mapping[str, str]) -> None:
     """Give prims the type and the geometry that their objects remember. objects: by name. gprims: as in `restore`."""
     from ..usd.specs import children_of
 
@@ -77,9 +77,12 @@ def _restore_types(layer: Sdf.Layer, objects: Mapping[str, Object], gprims: Coll
             if _keeps_shape(obj, type_name):
                 _replace_geometry(child, type_name)
                 continue
-            if type_name in usd_geom.GPRIM_TYPES and obj.name not in gprims:
-                # Its mesh was edited: the size of a gprim cannot say that.
-                type_name = "Mesh"
+            if type_name in usd_geom.GPRIM_TYPES:
+                # Else its mesh was edited: the size of a gprim cannot say that.
+                type_name = gprims.get(obj.name, "Mesh")
+            elif obj.name in gprims and type_name in ("Mesh", *usd_geom.TAPERED):
+                tapered = usd_geom.TAPERED.get(type_name)
+                type_name = gprims[obj.name] if tapered is None or tapered.usd_name != gprims[obj.name] else type_name
             if type_name not in ("", "Scope", "Xform"):
                 _merge_geometry(child, type_name)
 

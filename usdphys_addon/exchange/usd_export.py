@@ -147,6 +147,7 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
         if options.proves:
             usd_verify.prove(made, result, strict=options.strict, read=read)
 
+    job.is_package = target.suffix.lower() == ".usdz"
     apart = image_files.are_expected(target)
     with (
         replacing(target, verify=check, apart=apart) as scratch,
@@ -277,7 +278,8 @@ class _Job:
 
     converted: other units than those in which it is written. place: the temporary folder of the file, and the target,
     where Blender may write images. outline: of the finished stage. by_name: correct the expected paths by the object
-    names that Blender writes. until_saved: what it holds is closed when Blender has saved the stage.
+    names that Blender writes. is_package: the target is a .usdz, which gets copies of all files. until_saved: what it
+    holds is closed when Blender has saved the stage.
     """
 
     reading: SceneReading | None
@@ -290,6 +292,7 @@ class _Job:
     moved: dict[str, str] = field(default_factory=dict)
     error: UsdPhysError | None = None
     done: bool = False
+    is_package: bool = False
     outline: list[str] = field(default_factory=list)
     proof: Proof | None = None
 
@@ -306,6 +309,10 @@ def _run(job: _Job, export_context: Any) -> bool:
             image_files.bring_all(layer, *job.place, others=robot)
         elif robot and layer.realPath:
             image_files.take_along(layer)
+        if job.is_package and layer.realPath:
+            from ..usd.files import packages as usd_packages
+
+            usd_packages.take_along(layer, Path(layer.realPath).parent)
         job.outline = usd_verify.outline(layer)
         job.done = True
     except UsdPhysError as error:
@@ -459,7 +466,7 @@ def _restore(
         _finish_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
     looks = "" if _root_of(stage, job) else looks_of(scene)
     gprims = {
-        site.obj.name for site in reading.sites.values()
+        site.obj.name: prim.type_name for site in reading.sites.values()
         if (prim := reading.model.prims.get(site.path)) is not None and prim.get(usd_geom.Gprim) is not None
     }  # fmt: skip
     return stage_layout.restore(stage, looks, reading.materials, gprims)

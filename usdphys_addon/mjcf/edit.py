@@ -22,6 +22,7 @@ _NEAR = 5e-6
 #: Other words for an orientation than `quat`.
 _TURNS = ("euler", "axisangle", "xyaxes", "zaxis")
 _MASS = ("mass", "center_of_mass", "diagonal_inertia", "principal_axes")
+_FRAMES = frozenset({"local_pos0", "local_rot0", "local_pos1", "local_rot1"})
 _LIMITS = frozenset({"lower_limit", "upper_limit", "low", "high"})
 
 
@@ -66,6 +67,8 @@ class _Editor:
                 self.mass(indices[path], one.prim)
             elif path in self.by_path:
                 self.joint(path, one)
+            elif path in self.planned.bases and changed <= _FRAMES and self.holds_still(path):
+                continue  # the body has been put elsewhere, and is held there
             elif path in self.new.scenes and changed <= {"gravity_direction", "gravity_magnitude"}:
                 self.gravity(one.prim)
             elif one:
@@ -107,9 +110,20 @@ class _Editor:
                 continue
             body = self.source.bodies[index] if index is not None else None
             is_loose = body is not None and (body.is_mocap or all(joint.type == "free" for joint in body.joints))
-            if body is None or not is_loose or (not body.joints and not body.is_mocap and path in self.old.bodies):
+            is_held = path in self.old.bodies and index not in self.planned.bases.values()
+            if body is None or not is_loose or (not body.joints and not body.is_mocap and is_held):
                 raise OtherPartsError(f"{prim.display} stands in another place than in the imported model.")
             self.pose(self.element(body), np.linalg.solve(body.frame, now))
+
+    def holds_still(self, path: str) -> bool:
+        """True for a fixed joint that holds a body to the world where the body is."""
+        schema: Any = self.new.prims[path].get(usd_physics.Joint)
+        worlds = [self.new.prims[one[0]].world if one else None for one in (schema.body0 or (), schema.body1 or ())]
+        first, second = (
+            frames.world_frame(world, schema.resolved(f"local_pos{side}"), schema.resolved(f"local_rot{side}"))
+            for side, world in enumerate(worlds)
+        )
+        return bool(np.abs(first - second).max() <= _NEAR * max(1.0, float(np.abs(first[:3, 3]).max())))
 
     def pose(self, element: Element, pose: Floats) -> None:
         self.edits.set(element, "pos", _row(pose[:3, 3]))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -27,6 +27,10 @@ class Ends(NamedTuple):
     base_world: Floats
     path: str
     world: Floats
+
+    def swapped(self) -> Ends:
+        """The way back."""
+        return Ends(self.path, self.world, self.base, self.base_world)
 
 
 @dataclass(slots=True)
@@ -59,7 +63,7 @@ def as_one(kinds: Sequence[Joint], ends: Ends) -> Made | None:
     """The joints of a body as one of USD; None if their axes do not allow it."""
     if len(kinds) == 1:
         return _single(kinds[0], ends)
-    return _generic(kinds, ends)
+    return _generic(kinds, ends) or _generic(_way_back(kinds, ends), ends.swapped())
 
 
 def _single(joint: Joint, ends: Ends) -> Made:
@@ -132,6 +136,15 @@ def _generic(kinds: Sequence[Joint], ends: Ends) -> Made | None:
     start = frames.transform(place - sum(joint.axis * joint.reference for joint in slides), turn)
     own = frames.transform(place, _turned(hinges) @ turn)
     return Made(between(usd_physics.Joint, ends, ends.world @ start, ends.world @ own), parts, dofs)
+
+
+def _way_back(kinds: Sequence[Joint], ends: Ends) -> list[Joint]:
+    """The joints of a body as those of what carries it: the last one first, the other way round."""
+    seen = np.linalg.solve(ends.base_world, ends.world)
+    return [
+        replace(joint, axis=-(seen[:3, :3] @ joint.axis), place=seen[:3, :3] @ joint.place + seen[:3, 3])
+        for joint in reversed(kinds)
+    ]
 
 
 def _turned(hinges: Sequence[Joint]) -> Floats:

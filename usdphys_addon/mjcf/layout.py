@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,8 @@ class Layout:
     root: path of the prim above all others. model: all prims, parents first. looks: by path of a geom. joint_paths:
     path and degree of freedom by name of a joint; signs: of that against the joint. lifts: share of its gravity that
     does not pull a body, by path, if there is any. places: path of each body; sites: by name. geoms: by path.
-    issues: what the file says and the prims do not. keyframe: name of the one that gives the pose, if any.
+    bases: indices of the bodies that fixed joints hold to the world, by path of the joint. issues: what the file says
+    and the prims do not. keyframe: name of the one that gives the pose, if any.
     """
 
     source: Model
@@ -62,6 +64,7 @@ class Layout:
     places: list[str] = field(default_factory=list)
     sites: dict[str, str] = field(default_factory=dict)
     geoms: dict[str, Geom] = field(default_factory=dict)
+    bases: dict[str, int] = field(default_factory=dict)
     keyframe: str = ""
 
 
@@ -162,11 +165,13 @@ class _Planner:
     # ------------------------------------------------------------------ what moves
 
     def _moving(self) -> list[bool]:
-        """Whether each body can move at all."""
+        """Whether each body is one of the prims, too: it can move, or it stands still and has a mass of its own, as
+        the base of a robot has. The mass of its geoms alone makes no body of a floor."""
         moving: list[bool] = []
-        for body in self.source.bodies:
+        for body, weight in zip(self.source.bodies, self.weights, strict=True):
             above = body.parent >= 0 and moving[body.parent]
-            moving.append(above or bool(body.joints) or body.is_mocap)
+            is_base = body.parent >= 0 and body.inertial is not None and weight is not None and weight.mass > 0.0
+            moving.append(above or bool(body.joints) or body.is_mocap or is_base)
         return moving
 
     def issue(self, code: str, message: str, fix: str, severity: Any = "warning") -> None:
@@ -394,13 +399,16 @@ class _Planner:
         base, base_world = self.carriers[parent], self.carrier_worlds[parent]
         ends = joints.Ends(base, base_world, self.places[index], self.worlds[index])
         if not kinds:
-            if base:
-                self.joint_prim(f"{body.name}_fixed", joints.fixed(ends))
+            prim = self.joint_prim(f"{body.name}_fixed", joints.fixed(ends))
+            if not base:
+                self.layout.bases[prim.path] = index
             return
         joint_schemas = joints.as_one(kinds, ends)
         if joint_schemas is None:
             self.chain(body, index, kinds, ends)
             return
+        if base and self.meets_base(index, parent):
+            joint_schemas.schema.collision_enabled = True
         prim = self.joint_prim(kinds[0].name, joint_schemas.schema)
         for schema, instance in joint_schemas.parts:
             prim.add(schema, instance)
@@ -508,14 +516,28 @@ class _Planner:
         ends = joints.Ends(*self.carrier_of(other), *self.carrier_of(one))
         schema = loop.schema(ends)
         schema.exclude_from_articulation = True
-        is_excluded = any({self.at(name) for name in names} == {one, other} for names in self.source.excludes)
-        if not is_excluded and not self.relatives.pass_each_other(one, other):
+        if not self.is_excluded(one, other) and not self.relatives.pass_each_other(one, other):
             schema.collision_enabled = True  # an equality of MuJoCo says nothing of contacts
         if loop.given is not None and not loop.given.is_active:
             schema.joint_enabled = False
         prim = self.joint_prim(loop.name, schema)
         if loop.given is not None:
             self.soften(prim, loop.given)
+
+    def meets_base(self, index: int, parent: int) -> bool:
+        """True for a body that collides with the one above it because that stands still: MuJoCo lets pass only what is
+        on a joint of two bodies that move."""
+        if self.relatives.fixed[parent] or self.is_excluded(index, parent):
+            return False
+        own, theirs = (
+            [kind for kind, geoms in self.groups.items() if self.places[side] in map(paths.parent_of, geoms)]
+            for side in (index, parent)
+        )
+        return any(meet(one, other) for one, other in product(own, theirs))
+
+    def is_excluded(self, one: int, other: int) -> bool:
+        """True where the file says that two bodies do not collide."""
+        return any({self.at(name) for name in names} == {one, other} for names in self.source.excludes)
 
     def carrier_of(self, body: int) -> tuple[str, Floats]:
         """The body that carries one, with its pose (4, 4): nothing and the origin of what stands still."""
@@ -553,7 +575,7 @@ class _Planner:
             if first is None or second is None:
                 continue
             ends = [self.places[first], self.places[second]]
-            if ends[0] == ends[1] or self.root in ends:
+            if ends[0] == ends[1]:
                 continue
             for path in self.filterable(first):
                 pairs.setdefault(path, []).extend(self.filterable(second))
@@ -574,6 +596,22 @@ class _Planner:
         for first, second in self.relatives.pairs(kinds):
             if frozenset((self.places[first], self.places[second])) not in jointed:
                 yield first, second
+        yield from self.bases_and_what_stands(kinds)
+
+    def bases_and_what_stands(self, kinds: dict[int, set[tuple[int, int]]]) -> Iterator[tuple[int, int]]:
+        """Pairs of a body that is held to the world and of what stands still without being one."""
+        held = {index: kinds[index] for index in kinds if not self.relatives.fixed[index]}
+        if not held:
+            return
+        numbers = {path: index for index, path in enumerate(self.places)}
+        standing: dict[int, set[tuple[int, int]]] = {}
+        for kind, geoms in self.groups.items():
+            for index in (numbers[paths.parent_of(geom)] for geom in geoms):
+                if not self.carriers[index]:
+                    standing.setdefault(index, set()).add(kind)
+        for (base, own), (other, theirs) in product(held.items(), standing.items()):
+            if any(meet(one, two) for one in own for two in theirs):
+                yield base, other
 
     def ends_of_joints(self) -> Iterator[tuple[str, ...]]:
         """The bodies of each joint whose two sides do not collide."""

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import frames
+from ..core import frames, joint_kinds, joint_settings
+from ..core.model import Prim
 from ..core.schemas import usd_physics
 from .joints import Ends, between
 from .values import Equality, Floats, Model
@@ -55,6 +57,52 @@ class Loop:
             made.min_distance = low if low > 0.0 else None
             made.max_distance = high if high < _FAR else None
         return made
+
+
+class Closing(NamedTuple):
+    """By which equality a joint closes a loop. axis: number of that of a hinge. more: True if the joint says more than
+    the equality."""
+
+    kind: str
+    axis: int = 0
+    more: bool = False
+
+
+def closing_of(prim: Prim) -> Closing | None:
+    """weld, hinge (two points), connect (a point) or distance, of a joint; None where an equality cannot be the joint.
+
+    A generic joint whose body cannot be moved in its frame is one of the first three.
+    """
+    joint: Any = prim.get(usd_physics.Joint)
+    if prim.type_name == "PhysicsDistanceJoint":
+        return Closing("distance")
+    limits = dict(prim.instances(usd_physics.LimitAPI))
+    locked = [dof for dof, one in limits.items() if joint_kinds.is_locked(*joint_kinds.limits_of(one, dof))]
+    moves, turns = joint_kinds.locked_axes(joint, locked)
+    if not all(moves):
+        return None
+    free = [number for number in range(3) if not turns[number]]
+    if not free:
+        return Closing("weld")
+    more = _is_limited(prim, joint, [limits[dof] for dof in limits if dof not in locked]) or len(free) == 2
+    more = more or _is_driven(prim)
+    return Closing("hinge", free[0], more) if len(free) == 1 else Closing("connect", more=more)
+
+
+def _is_limited(prim: Prim, joint: Any, limits: Sequence[usd_physics.LimitAPI]) -> bool:
+    if isinstance(joint, usd_physics.RevoluteJoint):
+        return any(math.isfinite(joint.resolved(name)) for name in ("lower_limit", "upper_limit"))
+    if isinstance(joint, usd_physics.SphericalJoint):
+        return any(joint.resolved(f"cone_angle{side}_limit") >= 0.0 for side in (0, 1))
+    return any(math.isfinite(limit.resolved(name)) for limit in limits for name in ("low", "high"))
+
+
+def _is_driven(prim: Prim) -> bool:
+    """True for a joint that something drives, or that resists."""
+    drives = [api for name, api in prim.schemas.items() if name.startswith("PhysicsDriveAPI:")]
+    is_driven = any(float(api.resolved(gain)) > 0.0 for api in drives for gain in ("stiffness", "damping"))
+    dofs = ("angular", "rotX", "rotY", "rotZ")
+    return is_driven or any(joint_settings.axis_settings(prim, dof) != joint_settings.PLAIN_AXIS for dof in dofs)
 
 
 def loops_of(source: Model, worlds: list[Floats], indices: Mapping[str, int]) -> Iterator[Loop | str]:

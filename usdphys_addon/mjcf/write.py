@@ -26,7 +26,7 @@ from ..core.words import counted
 from ..urdf import markup
 from ..urdf.build import Part
 from ..urdf.mesh_data import MeshMaterial, srgb
-from . import classes, further, height_fields, joints, values
+from . import classes, further, height_fields, joints, loops, values
 from .further import Further, Spring
 from .values import Actuator, Floats
 
@@ -833,7 +833,10 @@ class _Writer:
         return f'<joint name="{escape(name)}" {words}/>'
 
     def generic(self, joint: _Joint, local: Floats, between: Floats) -> list[str]:
-        """Slides along the axes of the frame, then hinges about its Z, Y and X, as the angles of the joint are."""
+        """Slides along the axes of the frame, then hinges about its Z, Y and X, as the angles of the joint are.
+
+        Where the child is the first side it is the way back: hinges about X, Y and Z, then slides.
+        """
         limits = dict(joint.prim.instances(usd_physics.LimitAPI))
         drives = dict(joint.prim.instances(usd_physics.DriveAPI))
         ranges: dict[str, tuple[float, float]] = {}
@@ -843,29 +846,28 @@ class _Writer:
                 low, high = (-math.inf, math.inf) if limit is None else (limit.resolved("low"), limit.resolved("high"))
                 if low <= high:
                     ranges[f"{family}{letter}"] = (float(low), float(high))
-        if joint.sign < 0 and sum(dof.startswith("rot") for dof in ranges) > 1:
-            self.issue(
-                joint.prim, f"{joint.prim.display} turns about several axes, and its second body is nearer to the "
-                "world: its angles have another order in MuJoCo.", "Swap its bodies.",
-            )  # fmt: skip
         turn = between[:3, :3]
         angles = {"Z": math.atan2(turn[1, 0], turn[0, 0]), "Y": -math.asin(max(-1.0, min(1.0, float(turn[2, 0])))),
                   "X": math.atan2(turn[2, 1], turn[2, 2])}  # fmt: skip
-        # Slides are along the axes of the first frame, before the hinges have turned them.
+        # The frame of the parent, in the body: what turns first turns the axes of the rest.
         first = local @ frames.transform((0, 0, 0), turn.T if joint.sign > 0 else turn)
         lines = []
         order = [f"trans{letter}" for letter in _LETTERS] + ["rotZ", "rotY", "rotX"]
-        passed = np.eye(3)
+        passed, place = np.eye(3), local[:3, 3]
+        if joint.sign < 0:
+            order.reverse()
+            slid = [between[row, 3] if f"trans{letter}" in ranges else 0.0 for row, letter in enumerate(_LETTERS)]
+            place = (local @ np.array([*slid, 1.0]))[:3]
         for dof in order:
             letter, number = dof[-1], _LETTERS.index(dof[-1])
             is_hinge = dof.startswith("rot")
             start = angles[letter] if is_hinge else float(between[number, 3])
             frame = first @ frames.transform((0, 0, 0), passed)
-            frame[:3, 3] = local[:3, 3]
+            frame[:3, 3] = place
             if dof in ranges:
                 lines.append(self.single(joint, dof, number, is_hinge, frame, start, ranges[dof], drives.get(dof)))
             if is_hinge:
-                passed = passed @ _about(number, angles[letter])
+                passed = passed @ _about(number, joint.sign * angles[letter])
         return lines
 
     # ------------------------------------------------------------------ what closes loops
@@ -878,23 +880,23 @@ class _Writer:
         local = [_seen_from(pose, end.frame)
                  for pose, end in zip(poses, (joint.parent, joint.child), strict=True)]  # fmt: skip
         head = f'name="{escape(name)}" body1="{escape(bodies[0])}" body2="{escape(bodies[1])}"'
-        if kind in ("PhysicsSphericalJoint", "PhysicsRevoluteJoint") and is_more_than_points(joint):
+        closing = loops.closing_of(prim)
+        if closing is None:
+            self.left_open[kind].append(prim)
+            return
+        if closing.more:
             self.issue(
-                prim, "MuJoCo closes a loop by points that stay together: limits, drives, friction, damping and "
-                f"armature of {prim.display} are left out.", "Let another joint close the loop.",
+                prim, "MuJoCo closes a loop by points that stay together: limits, locked turns, drives, friction, "
+                f"damping and armature of {prim.display} are left out.", "Let another joint close the loop.",
             )  # fmt: skip
-        if kind == "PhysicsFixedJoint":
+        if closing.kind == "weld":
             turn = frames.quaternion_of(local[0][:3, :3] @ local[1][:3, :3].T)
             numbers = f'anchor="{_row(local[1][:3, 3])}" relpose="{_row([*local[0][:3, 3], *turn])}"'
             self.equalities.append(f"    <weld {head} {numbers}{self.softness(prim.path)}/>")
-        elif kind == "PhysicsSphericalJoint":
-            self.connect(name, joint, local, ())
-        elif kind == "PhysicsRevoluteJoint":
-            self.connect(name, joint, local, (_LETTERS.index(joint.schema.resolved("axis")),))
-        elif kind == "PhysicsDistanceJoint":
+        elif closing.kind == "distance":
             self.distance(name, joint, local)
         else:
-            self.left_open[kind].append(prim)
+            self.connect(name, joint, local, (closing.axis,) if closing.kind == "hinge" else ())
 
     def softness(self, path: str) -> str:
         """The attributes by which MuJoCo's solver holds the equality that a joint becomes."""
@@ -1179,18 +1181,6 @@ def _placed(pose: Floats, *, always: bool = False) -> str:
     words = f' pos="{_row(pose[:3, 3])}"' if always or np.abs(pose[:3, 3]).max() > 0 else ""
     turn = frames.quaternion_of(pose[:3, :3])
     return words if frames.is_identity(turn, 1e-12) else f'{words} quat="{_row(turn)}"'
-
-
-def is_more_than_points(joint: _Joint) -> bool:
-    """Whether a hinge or a ball that closes a loop says more than where it holds."""
-    prim, schema = joint.prim, joint.schema
-    is_hinge = prim.type_name == "PhysicsRevoluteJoint"
-    names = ("lower_limit", "upper_limit") if is_hinge else ("cone_angle0_limit", "cone_angle1_limit")
-    limits = [float(schema.resolved(name)) for name in names]
-    is_limited = any(map(math.isfinite, limits)) if is_hinge else any(limit >= 0.0 for limit in limits)
-    drives = [api for name, api in prim.schemas.items() if name.startswith("PhysicsDriveAPI:")]
-    is_driven = any(float(api.resolved(gain)) > 0.0 for api in drives for gain in ("stiffness", "damping"))
-    return is_limited or is_driven or joint_settings.axis_settings(prim, "angular") != joint_settings.PLAIN_AXIS
 
 
 def _seen_from(frame: Floats, world: Floats) -> Floats:

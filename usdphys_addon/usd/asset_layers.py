@@ -20,8 +20,8 @@ from pxr import Sdf, Tf, Usd
 from ..core import paths, schema, vendor_schemas
 from ..core.errors import InputError, OutputError
 from . import instanceable
-from .edit_layer import modify_asset_paths
 from .files import layers
+from .files.layers import modify_asset_paths
 from .opinions import BINDING_API, PHYSICS_BINDING
 
 #: Folder beside the interface, and the one in it for images.

@@ -166,6 +166,7 @@ def _export_package(layer: Sdf.Layer, scratch: Path, target: Path, packed: list[
         moved = Sdf.Layer.CreateAnonymous(".usda")
         moved.TransferContent(layer)
         UsdUtils.ModifyAssetPaths(moved, lambda path: f"../{path}" if path.startswith(("./", "../")) else path)
+        packages.take_along(moved, folder)
         if not (moved.Export(str(inside)) and UsdUtils.CreateNewUsdzPackage(str(inside), str(scratch))):
             return False
         packed.extend(packages.cleaned(scratch, target))
@@ -193,16 +194,8 @@ def _reanchor(layer: Sdf.Layer, root: Sdf.Layer, folder: Path) -> bool:
         changed.append(path)
         return str(Sdf.Layer.CreateIdentifier(relative, arguments))
 
-    modify_asset_paths(layer, moved)
+    layers.modify_asset_paths(layer, moved)
     return bool(changed)
-
-
-def modify_asset_paths(layer: Sdf.Layer, moved: Callable[[str], str]) -> None:
-    """Replace all asset paths of a layer. UsdUtils.ModifyAssetPaths drops the offsets of sublayers; this keeps them."""
-    offsets = list(layer.subLayerOffsets)
-    UsdUtils.ModifyAssetPaths(layer, moved)
-    for index, offset in enumerate(offsets):
-        layer.subLayerOffsets[index] = offset
 
 
 # --------------------------------------------------------------------------- files

@@ -210,7 +210,7 @@ def images_of(target: Path, folder: str) -> list[Path]:
     """The images in a folder beside an old target that it uses: they may be replaced with it."""
     from pxr import Sdf, Tf
 
-    from .edit_layer import modify_asset_paths
+    from .files.layers import modify_asset_paths
 
     images: list[Path] = []
 

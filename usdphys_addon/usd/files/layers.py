@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pxr import Ar, Sdf, Tf, Usd
+from pxr import Ar, Sdf, Tf, Usd, UsdUtils
 
 from ...core.errors import InputError
 from ...system import arcs
@@ -24,6 +24,14 @@ def reload(files: Iterable[Path]) -> None:
         cached = Sdf.Layer.Find(str(file))
         if cached:
             cached.Reload(force=True)
+
+
+def modify_asset_paths(layer: Sdf.Layer, moved: Callable[[str], str]) -> None:
+    """Replace all asset paths of a layer. UsdUtils.ModifyAssetPaths drops the offsets of sublayers; this keeps them."""
+    offsets = list(layer.subLayerOffsets)
+    UsdUtils.ModifyAssetPaths(layer, moved)
+    for index, offset in enumerate(offsets):
+        layer.subLayerOffsets[index] = offset
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import zipfile
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ from ...core.errors import InputError, OutputError
 from ...core.validate import Issue
 from ...core.words import counted, named
 from ...system.files import USD_SUFFIXES, scratch_folder, torn
+from .layers import modify_asset_paths
 
 #: In another module from OpenUSD 25.08 on; Blender 4.5 has 25.02.
 _Writer = Sdf.ZipFileWriter if hasattr(Sdf, "ZipFileWriter") else Usd.ZipFileWriter
@@ -103,6 +105,33 @@ def unpack_packages(package: Path) -> None:
             made, kept = _with_files_of(files, names, inner), folder / package.name
             pack(kept, files, made)
             kept.replace(package)
+
+
+def take_along(layer: Sdf.Layer, folder: Path) -> None:
+    """Copy the files of other packages that a layer names, if they are no layers, below the folder that its paths are
+    relative to: USD's packer says of files in packages that it cannot find them, although it packs them."""
+    made = dict[tuple[str, str], str]()
+
+    def renamed(path: str) -> str:
+        outer, _, rest = path.partition("[")
+        inside = rest[:-1]
+        if not inside or "[" in inside or PurePosixPath(inside).suffix.lower() in USD_SUFFIXES:
+            return path
+        file = os.path.realpath(folder / outer)
+        if (file, inside) not in made:
+            try:
+                with zipfile.ZipFile(file) as package:
+                    data = package.read(inside)
+            except (OSError, KeyError, zipfile.BadZipFile):
+                return path
+            name = _free(f"{PurePosixPath(file).stem}_files/{PurePosixPath(inside).name}", set(made.values()))
+            place = folder / name
+            place.parent.mkdir(exist_ok=True)
+            place.write_bytes(data)
+            made[file, inside] = name
+        return f"./{made[file, inside]}"
+
+    modify_asset_paths(layer, renamed)
 
 
 def _with_files_of(folder: Path, names: list[str], inner: set[str]) -> list[str]:
