@@ -47,16 +47,6 @@ class USDPHYS_OT_break_apart(Generator, bpy.types.Operator):
         # They say nothing of pieces that were there already.
         self.draw_all("material", "strength", *(("pieces", "seed") if self.breaks else ()), "gap")
 
-    def execute(self, context: bpy.types.Context) -> set[Any]:
-        from ...usdphys_addon.generators import fracture
-
-        # What is edited is in pieces already. Before the record begins: what is made of the pieces can be removed and
-        # edited, and they stay.
-        whole = list(context.selected_objects) if self.edited < 0 else []
-        with fracture.in_pieces(context, whole, self.pieces, self.seed) as pieces:
-            self.breaks = pieces.are_cells
-            return super().execute(context)
-
     def fits(self, context: bpy.types.Context) -> Iterator[tuple[str, Any]]:
         from ...usdphys_addon.bridge.writing import unit_length
 
@@ -64,10 +54,12 @@ class USDPHYS_OT_break_apart(Generator, bpy.types.Operator):
         yield "gap", 0.0025 / min(unit_length(context.scene), 1.0)
 
     def make(self, context: bpy.types.Context) -> tuple[str, list[str]]:
-        from ...usdphys_addon.generators import bonds
+        from ...usdphys_addon.generators import bonds, fracture
 
         options = bonds.BondOptions(self.material, self.strength, self.gap)
-        bonded = bonds.bond(context, list(context.selected_objects), options)
+        with fracture.in_pieces(context, list(context.selected_objects), self.pieces, self.seed) as pieces:
+            self.breaks = pieces.are_cells
+            bonded = bonds.bond(context, list(context.selected_objects), options)
         return f"Joined {len(bonded.pieces)} pieces by {len(bonded.joints)} bonds that break", []
 
 

@@ -9,8 +9,9 @@ import bmesh
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix
 from usdphys_ext.usdphys_addon import api
-from usdphys_ext.usdphys_addon.generators import fracture
+from usdphys_ext.usdphys_addon.generators import fracture, records
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
@@ -139,6 +140,17 @@ def test_one_press_breaks_a_cube_which_stands_until_it_is_hit():
     assert sum(part > 0.05 for part in moved(0.6)) >= 5
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [0.05, 1.0, 10.0])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_broken_cube_keeps_all_its_bonds_while_it_falls(size, seed):
+    """Nothing acts between its pieces. Small ones leap by more than their size in a step."""
+    scenes.select(cube((size, size, size), location=(0.0, 0.0, 5.0), rotation=(0.3, 0.2, 0.1)))
+    bpy.ops.usdphys.break_apart(pieces=15, seed=seed)
+    session = scenes.play(0.6)
+    assert list(session.broken) == []
+
+
 def test_what_the_whole_weighed_and_its_own_shape_are_not_those_of_each_piece():
     obj = cube()
     obj.usdphys.rigid_body.is_applied = True
@@ -151,21 +163,98 @@ def test_what_the_whole_weighed_and_its_own_shape_are_not_those_of_each_piece():
     assert {one.usdphys.colliders[0].shape for one in pieces()} <= {"AUTO", "MESH"}
 
 
-def test_what_was_broken_can_be_edited_and_removed():
-    scenes.select(cube())
+def edit(**changed):
+    """As the window does it: the settings of what was made, with a change, from its sources."""
+    settings = records.settings_of(bpy.context.scene, 0)
+    records.select_sources(bpy.context, 0)
+    return bpy.ops.usdphys.break_apart(edited=0, **{**settings.values, **changed})
+
+
+def bonds():
+    return [obj for obj in bpy.context.scene.objects if obj.usdphys.joint.is_applied]
+
+
+def test_what_was_broken_is_whole_again_without_its_bonds():
+    obj = cube(location=(1.0, 2.0, 3.0), rotation=(0.1, 0.2, 0.3))
+    obj.usdphys.mass.is_applied, obj.usdphys.mass.mass = True, 80.0
+    whole, place = obj.data, obj.matrix_basis.copy()
+    scenes.select(obj)
     bpy.ops.usdphys.break_apart(pieces=6, material="GLASS")
-    made = set(pieces())
-    bonds = [obj for obj in bpy.context.scene.objects if obj.usdphys.joint.is_applied]
-    assert len(made) == 6 and bonds
-    scenes.select(next(iter(made)))
-    assert bpy.ops.usdphys.edit_generated() == {"FINISHED"}
-    assert set(pieces()) == made, "the pieces are not broken again"
-    assert sum(obj.usdphys.joint.is_applied for obj in bpy.context.scene.objects) == len(bonds)
-    scenes.select(next(iter(made)))
+    assert len(pieces()) == 6 and bonds() and obj.data != whole
+    scenes.select(next(one for one in pieces() if one != obj))
+    assert bpy.ops.usdphys.remove_generated() == {"FINISHED"}
+    assert list(bpy.context.scene.objects) == [obj] and obj.data == whole
+    assert np.allclose(obj.matrix_basis, place, atol=1e-6)
+    assert obj.usdphys.mass.mass == 80.0 and not obj.usdphys.rigid_body.is_applied
+    assert list(bpy.data.meshes) == [whole] and not list(bpy.data.materials)
+
+
+def test_the_number_of_pieces_and_the_seed_can_be_edited():
+    scenes.select(cube())
+    bpy.ops.usdphys.break_apart(pieces=6)
+    obj = bpy.data.objects["Cube"]
+    assert edit(pieces=4) == {"FINISHED"} and len(pieces()) == 4
+    before = sorted(tuple(one.location) for one in pieces())
+    assert edit(seed=5) == {"FINISHED"} and len(pieces()) == 4
+    assert sorted(tuple(one.location) for one in pieces()) != before
+    scenes.select(obj)
     bpy.ops.usdphys.remove_generated()
-    assert set(pieces()) == made
-    assert not any(obj.usdphys.joint.is_applied for obj in bpy.context.scene.objects)
-    assert not any(obj.usdphys.rigid_body.is_applied for obj in made)
+    assert pieces() == [obj] and len(obj.data.vertices) == 8
+
+
+def test_a_piece_has_its_mesh_alone():
+    """A second user would forbid to apply its modifiers."""
+    obj = cube()
+    scenes.select(obj)
+    bpy.ops.usdphys.break_apart(pieces=3)
+    assert [one.data.users for one in pieces()] == [1, 1, 1]
+
+
+def test_pieces_that_were_moved_together_are_whole_there():
+    obj = cube(location=(1.0, 2.0, 3.0), rotation=(0.1, 0.2, 0.3))
+    place = obj.matrix_basis.copy()
+    scenes.select(obj)
+    bpy.ops.usdphys.break_apart(pieces=3)
+    turn = Matrix.Translation((4.0, 0.0, 1.0)) @ Matrix.Rotation(0.5, 4, "Z")
+    for one in bpy.context.scene.objects:
+        one.matrix_basis = turn @ one.matrix_basis
+    scenes.select(obj)
+    bpy.ops.usdphys.remove_generated()
+    assert np.allclose(obj.matrix_basis, turn @ place, atol=1e-5)
+
+
+def test_it_is_whole_again_after_the_file_was_opened_again(tmp_path):
+    scenes.select(cube(location=(1.0, 2.0, 3.0)))
+    bpy.ops.usdphys.break_apart(pieces=3)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "broken.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "broken.blend"))
+    scenes.select(pieces()[-1])
+    bpy.ops.usdphys.remove_generated()
+    (obj,) = pieces()
+    assert len(obj.data.vertices) == 8 and tuple(obj.location) == pytest.approx((1.0, 2.0, 3.0))
+
+
+def test_a_piece_that_holds_a_joint_of_the_user_is_whole_again_and_keeps_its_physics():
+    obj, other = cube(), scenes.solid("Other", location=(3.0, 0.0, 0.0))
+    scenes.make_body(other)
+    scenes.select(obj)
+    bpy.ops.usdphys.break_apart(pieces=3)
+    scenes.add_joint("Chain", "SPHERICAL", obj, other)
+    scenes.select(obj)
+    bpy.ops.usdphys.remove_generated()
+    assert len(obj.data.vertices) == 8 and obj.usdphys.rigid_body.is_applied
+    assert sorted(one.name for one in bpy.context.scene.objects) == ["Chain", "Cube", "Other"]
+
+
+def test_without_the_object_that_was_broken_the_pieces_stay():
+    obj = cube()
+    scenes.select(obj)
+    bpy.ops.usdphys.break_apart(pieces=4)
+    bpy.data.objects.remove(obj)
+    left = pieces()
+    scenes.select(left[0])
+    bpy.ops.usdphys.remove_generated()
+    assert pieces() == left and not bonds()
 
 
 @pytest.mark.parametrize(("make", "reason"), [

@@ -6,6 +6,7 @@ import math
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 from usdphys_ext.panels import action_bar_panel as panels
 from usdphys_ext.usdphys_addon.authoring import generator_kinds
 
@@ -32,6 +33,36 @@ def test_a_ground_goes_below_what_is_selected_and_keeps_the_selection():
     bpy.ops.usdphys.add_physics(kind="GROUND", scale=2.0)
     ground = bpy.data.objects["Ground"]
     assert ground.location.z + ground.dimensions.z / 2 == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("meters", [1.0, 0.001])
+@pytest.mark.parametrize(("kind", "under", "foot"), [
+    ("BALL", "RAMP", 0.375), ("STACK", "RAMP", 0.375), ("DOMINOES", "RAMP", 0.52), ("BALL", "STACK", 2.5),
+    ("BALL", "BALL", 0.5), ("STACK", "STACK", 2.5), ("DOMINOES", "DOMINOES", 0.6), ("BALL", "GROUND", 0.0),
+])  # fmt: skip
+def test_what_falls_starts_on_what_is_at_the_cursor_and_not_in_it(kind, under, foot, meters):
+    bpy.context.scene.unit_settings.scale_length = meters
+    bpy.context.scene.cursor.location = (1.0 / meters, 2.0 / meters, 3.0 / meters)
+    added(under)
+    scenes.select()
+    made = added(kind)
+    bpy.context.view_layer.update()
+    low = min((obj.matrix_world @ Vector(corner)).z for obj in made for corner in obj.bound_box)
+    assert low * meters == pytest.approx(3.0 + foot, abs=0.03)
+
+
+def test_a_ball_stays_at_the_cursor_below_a_ceiling_a_sheet_and_what_does_not_collide():
+    scenes.make_collider(scenes.add_box("Ceiling", (5, 5, 0.1), location=(0, 0, 0.7)))
+    scenes.make_collider(scenes.operator_mesh("primitive_plane_add", size=10.0, location=(0, 0, 3)))
+    scenes.add_box("Cloud", (1, 1, 1))
+    scenes.select()
+    (ball,) = added("BALL")
+    assert ball.location.z == pytest.approx(0.25)
+    bpy.data.objects.remove(ball)
+    # Here it has no room below the ceiling, but above it.
+    bpy.data.objects["Ceiling"].location.z = 0.4
+    (ball,) = added("BALL")
+    assert ball.location.z == pytest.approx(0.75, abs=0.01)
 
 
 def test_a_second_press_on_ground_takes_the_ground_that_is_there(capfd):

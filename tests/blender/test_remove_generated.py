@@ -6,6 +6,7 @@ Edit makes it again with other settings.
 
 from __future__ import annotations
 
+import bmesh
 import bpy
 import numpy as np
 import pytest
@@ -54,6 +55,13 @@ def scene_state():
     return found, collections, materials
 
 
+def data_names():
+    """Names of all data-blocks, and the mesh of each object."""
+    lists = (bpy.data.meshes, bpy.data.materials, bpy.data.curves, bpy.data.armatures, bpy.data.actions,
+             bpy.data.collections, bpy.data.node_groups, bpy.data.textures, bpy.data.images)  # fmt: skip
+    return [sorted(one.name for one in each) for each in lists], {obj.name: obj.data for obj in bpy.data.objects}
+
+
 def posts():
     one = scenes.add_box("Post", (0.1, 0.1, 1), location=(-2, 0, 1))
     other = scenes.add_box("Other", (0.1, 0.1, 1), location=(2, 0, 1))
@@ -69,6 +77,20 @@ def pieces():
     made = [scenes.add_box(f"Piece{number}", location=(1.001 * number, 0, 0)) for number in range(3)]
     made[0].data.materials.append(wood)
     select(*made)
+
+
+def block():
+    select(scenes.add_box("Block", (1, 1, 1), location=(1, 2, 3)))
+
+
+def loose():
+    data = scenes.box_mesh("Loose")
+    made = bmesh.new()
+    made.from_mesh(data)
+    made.from_mesh(scenes.box_mesh("Second", center=(1.0, 0.0, 0.0)))
+    made.to_mesh(data)
+    made.free()
+    select(scenes.add("Loose", data, location=(0, 0, 2)))
 
 
 def rig():
@@ -110,6 +132,7 @@ CASES = [
     ("rope", posts, {}), ("rope", posts, {"kind": "BRIDGE", "articulation": True}), ("net", posts, {}),
     ("rope", posts, {"skin": True}), ("wall", brick, {"counts": (3, 1, 2), "bonded": True}),
     ("wall", brick, {"kind": "CHIMNEY", "counts": (8, 1, 2), "turn": 0.1}), ("break_apart", pieces, {}),
+    ("break_apart", block, {"pieces": 4, "material": "RUBBER"}), ("break_apart", loose, {}),
     ("ragdoll", rig, {}), ("ragdoll", rig, {"active": True}), ("ragdoll", wolf, {}), ("vehicle", vehicle, {}),
     ("mechanism", door, {"kind": "DOOR", "articulation": True}), ("mechanism", door, {"kind": "CONVEYOR"}),
     ("mechanism", lift, {"kind": "SCISSOR_LIFT"}), ("robot_arm", arm, {"upper": 0.5}),
@@ -119,14 +142,14 @@ CASES = [
 @pytest.mark.parametrize(("operator", "build", "options"), CASES, ids=lambda one: getattr(one, "__name__", str(one)))
 def test_a_scene_is_as_before_a_generator(operator, build, options):
     build()
-    before = scene_state()
+    before, data = scene_state(), data_names()
     chosen = list(bpy.context.selected_objects)
     assert getattr(bpy.ops.usdphys, operator)(**options) == {"FINISHED"}
     assert scene_state() != before
     if operator != "net":
         select(*chosen)
     assert bpy.ops.usdphys.remove_generated() == {"FINISHED"}
-    assert scene_state() == before
+    assert scene_state() == before and data_names() == data
     assert len(bpy.context.scene.usdphys.constructions) == 0
 
 

@@ -115,7 +115,16 @@ def test_copies_that_fall_past_the_scene_are_not_kept():
     select(stone)
     result = settle.settle(bpy.context, [stone], settle.SettleOptions(seconds=4.0, copies=3, spread=0.2))
     assert result.notes == ["Copies that fell past the scene are not kept: 3"] and not result.objects
+    assert result.text == "No object was settled"
     assert sorted(obj.name for obj in bpy.data.objects) == ["Slope", "Stone"]
+
+
+def test_what_still_falls_is_not_said_to_be_settled():
+    floor()
+    box = scenes.add_box("Box", location=(0, 0, 50))
+    result = settle.settle(bpy.context, [box], settle.SettleOptions(seconds=0.3))
+    assert result.text == "Let 1 object fall for 0.3 s of simulated time"
+    assert result.notes == ["Not everything was at rest after 0.3 s; settle again, or for longer"]
 
 
 def test_closing_it_half_way_puts_everything_back():

@@ -182,5 +182,6 @@ def test_a_ball_without_a_selected_body_or_with_a_velocity_is_at_the_cursor():
     bpy.ops.usdphys.add_physics(kind="BALL")
     assert tuple(bpy.context.object.location) == (1, 2, 3.25)
     for options in ({"throw": False}, {"velocity": (1, 0, 0)}):
+        bpy.data.objects.remove(bpy.context.object)
         bpy.ops.usdphys.add_physics(kind="BALL", **options)
         assert tuple(bpy.context.object.location) == (1, 2, 3.25)

@@ -24,12 +24,13 @@ def look(eye, at, up=Z):
     return matrix
 
 
-def perspective(eye, at=(0.0, 0.0, 0.0), size=(800.0, 600.0), up=Z):
-    near, far, focal = 0.1, 1000.0, 1.5
+def perspective(eye, at=(0.0, 0.0, 0.0), size=(800.0, 600.0), up=Z, clips=(0.1, 1000.0)):
+    (near, far), focal = clips, 1.5
     window = np.zeros((4, 4))
     window[0, 0], window[1, 1] = focal, focal * size[0] / size[1]
     window[2, 2:], window[3, 2] = ((far + near) / (near - far), 2 * far * near / (near - far)), -1.0
-    return View(look(eye, at, up), window, *size)
+    # Blender's numbers have 32 bits.
+    return View(look(eye, at, up), window.astype(np.float32).astype(float), *size)
 
 
 def parallel(eye, at=(0.0, 0.0, 0.0), size=(800.0, 600.0), up=Z, half_width=4.0):
@@ -40,6 +41,8 @@ def parallel(eye, at=(0.0, 0.0, 0.0), size=(800.0, 600.0), up=Z, half_width=4.0)
 VIEWS = {
     "perspective": perspective((5.0, -7.0, 4.0)),
     "near": perspective((1.0, -2.0, 1.5)),
+    # As in scenes of millimetres, whose default start stays at 0.01.
+    "to afar": perspective((5.0, -7.0, 4.0), clips=(0.01, 1e6)),
     "parallel": parallel((5.0, -7.0, 4.0)),
 }
 views = pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS.keys())

@@ -16,6 +16,7 @@ from bpy.types import Context, Object, Scene
 from ..bridge.roles import has_physics, is_body
 from ..bridge.writing import unit_length
 from ..core.overlap import close_pairs
+from .free_column import Column, lift
 from .joint_maker import make_body
 from .tagging import is_ground
 
@@ -217,11 +218,24 @@ def _new(collection: bpy.types.Collection, name: str, data: Any, place: Any, *, 
     return obj
 
 
+def _lift(context: Context, kind: str, place: Any, unit: float, count: int) -> float:
+    """How far what starts at a place must be lifted to be in no collider, Blender units. unit, count: as in `add`."""
+    x, y, z = place
+    if kind == "DOMINOES":
+        sides = (DOMINO[0] * unit, DOMINO[1] * unit)
+        columns = [Column(x + GAP * number * unit, y, z, DOMINO[2] * unit, sides) for number in range(count)]
+    else:
+        size = unit * (2.0 * BALL if kind == "BALL" else BOX)
+        height = size * (count if kind == "STACK" else 1)
+        columns = [Column(x, y, z, height, (size, size), is_round=kind == "BALL")]
+    return lift(context, columns)
+
+
 def add(
     context: Context, kind: str, *, count: int = 5, velocity: Vector3 = (0.0, 0.0, 0.0), throw: bool = False,
     scale: float = 1.0,
 ) -> list[Any]:  # fmt: skip
-    """Add objects at the 3D cursor, standing on its height, and select them.
+    """Add objects at the 3D cursor, standing on its height or, where colliders are in the way, on these; select them.
 
     A ground goes below what is selected where that reaches below the cursor, and leaves the selection as it is.
 
@@ -246,6 +260,7 @@ def add(
         planned = [("Domino", data, (GAP * number, 0.0, DOMINO[2] / 2.0)) for number in range(count)]
     moves = kind not in ("GROUND", "RAMP")
     cursor = context.scene.cursor.location
+    aimed = None
     if kind == "BALL" and throw and not any(velocity):
         # Of similar paths, the longer one takes the root of its scale longer.
         aimed = _aimed(context, unit, FLIGHT * scale**0.5)
@@ -253,6 +268,8 @@ def add(
             cursor, velocity = aimed.place, aimed.velocity
             unit *= aimed.grown
             planned = [("Ball", sphere("Ball", BALL * unit), (0.0, 0.0, BALL))]
+    if moves and aimed is None:
+        cursor = cursor + mathutils.Vector((0.0, 0.0, _lift(context, kind, cursor, unit, count)))
     chosen = list(context.selected_objects)
     for other in chosen if kind != "GROUND" else ():
         other.select_set(False)

@@ -25,7 +25,7 @@ def apply_material_preset(objects: Sequence[Object], key: str) -> EditCounts:
     for obj in editable(objects, outcome):
         own = obj.usdphys.physics_material
         material = own or obj.active_material
-        if material is None or (own is not None and _is_preset(own)):
+        if material is None or (own is not None and is_preset(own)):
             obj.usdphys.physics_material = _preset_material(preset)
             outcome.count += 1
         elif not material.is_editable:
@@ -55,7 +55,7 @@ def _has_values(material: Material, preset: MaterialPreset) -> bool:
     )
 
 
-def _is_preset(material: Material) -> bool:
+def is_preset(material: Material) -> bool:
     """True if a material was made from a preset and has not been edited since."""
     base = material.name.rsplit(".", 1)[0]
     return any(base == _name(preset) and _has_values(material, preset) for preset in MATERIALS)

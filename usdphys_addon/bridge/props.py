@@ -141,6 +141,8 @@ DataReference = make_group(
 ChangedData = make_group(
     "ChangedData", "What a generator changed: states before and after it as JSON, see `generators.records`.",
     {
+        # whole: the mesh of an object that was broken into pieces.
+        "whole": bpy.props.PointerProperty(type=bpy.types.Mesh, name="Mesh", override=OVERRIDABLE),
         "object": _object("Object", "The object"),
         "material": bpy.props.PointerProperty(type=bpy.types.Material, name="Material", override=OVERRIDABLE),
         **_hidden_texts("before", "after"),

@@ -69,11 +69,12 @@ def bond(context: Context, objects: Sequence[Object], options: BondOptions) -> B
         triangles = mesh.triangles[:, ::-1] if frames.determinant(world) < 0.0 else mesh.triangles
         surfaces.append(contact_area.surface(points, triangles))
     strength = options.strength * contact_area.STRENGTHS[options.material]
-    pairs = []
+    contacts = []
     for one, other in sorted(close_pairs(surfaces, options.gap * meters)):
         touch = contact_area.contact(surfaces[one], surfaces[other], options.gap * meters)
         if touch is not None:
-            pairs.append((pieces[one], pieces[other], touch))
+            contacts.append((one, other, touch))
+    pairs = [(pieces[one], pieces[other], touch) for one, other, touch in contact_area.bonded(contacts)]
     if not pairs:
         raise InputError(
             "No two pieces touch face to face; move those together that are apart, and those apart that overlap, or "

@@ -17,6 +17,7 @@ import mathutils
 import numpy as np
 from bpy.types import Context, Material, Object, Scene
 
+from ..authoring.material_presets import is_preset
 from ..bridge import constructions as constructions_of
 from ..bridge import property_values
 from ..bridge.joint_frames import is_joint
@@ -59,10 +60,15 @@ def recorded(
     objects = {obj.session_uid for obj in bpy.data.objects}
     collections = {one.session_uid for one in bpy.data.collections}
     before = [(data, _state(data)) for data in _concerned(chosen)]
+    wholes = {obj.session_uid: obj.data for obj in chosen if obj.type == "MESH"}
     yield
     made = [obj for obj in scene.objects if obj.session_uid not in objects]
     changes = [(data, old, _state(data)) for data, old in before if _is_there(data)]
     changes = [change for change in changes if change[1] != change[2]]
+    broken = {
+        data.session_uid for data, _, _ in changes
+        if isinstance(data, Object) and wholes.get(data.session_uid, data.data) != data.data
+    }  # fmt: skip
     if not made and not changes:
         return
     item: Any = scene.usdphys.constructions.add()
@@ -81,6 +87,8 @@ def recorded(
     for data, old, new in changes:
         one = item.changed.add()
         setattr(one, "material" if isinstance(data, Material) else "object", data)
+        if data.session_uid in broken:
+            one.whole = wholes[data.session_uid]
         one.before, one.after = (json.dumps(_encoded(state, item.references)) for state in (old, new))
     for one in bpy.data.collections:
         if one.session_uid not in collections:
@@ -200,6 +208,8 @@ def _take_back(context: Context, chosen: Sequence[Any]) -> Removed:
     notes: list[str] = []
     kinds = [item.kind for item in chosen]
     going = {one.object.session_uid: one.object for item in chosen for one in item.made}
+    concerned = [*going.values(), *(one.object for item in chosen for one in item.changed if one.object is not None)]
+    unused = {obj.usdphys.physics_material for obj in concerned} | {obj.data for obj in concerned}
     others = [item for item in constructions if item not in chosen]
     holders = _holders(scene, going)
     # The last made first: it may have changed what an earlier one made.
@@ -216,6 +226,11 @@ def _take_back(context: Context, chosen: Sequence[Any]) -> Removed:
         bpy.data.collections.remove(empty[0])
     for index in sorted((constructions.values().index(item) for item in chosen), reverse=True):
         constructions.remove(index)
+    # What nothing uses would keep its name from what is made next. Materials that the user has made or edited stay.
+    bpy.data.batch_remove([
+        data for data in unused if data is not None and data.library is None and not data.users
+        and (not isinstance(data, Material) or is_preset(data))
+    ])  # fmt: skip
     context.view_layer.update()
     return Removed(kinds, len(going), notes)
 
@@ -320,6 +335,8 @@ def _give_back(item: Any, others: Sequence[Any], holders: Mapping[int, int]) -> 
     for one in item.changed:
         data = one.object or one.material
         if one.object is not None and (holder := holders.get(data.session_uid)) is not None:
+            if one.whole is not None:
+                _make_whole(one)
             heir = next((each for each in others if any(made.object.session_uid == holder for made in each.made)), None)
             if heir is None:
                 needed.append(data.name)
@@ -332,7 +349,9 @@ def _give_back(item: Any, others: Sequence[Any], holders: Mapping[int, int]) -> 
         if isinstance(data, Object):
             if now["parent"] == after["parent"] != before["parent"]:
                 _put_below(data, _decoded(before["parent"], item.references))
-            if now["place"] == after["place"] != before["place"]:
+            if one.whole is not None:
+                _make_whole(one)
+            elif now["place"] == after["place"] != before["place"]:
                 data.matrix_basis = _matrix(before["place"])
             if now["materials"] == after["materials"]:
                 _restore_materials(data, _decoded(before["materials"], item.references))
@@ -367,6 +386,15 @@ def _tuples(value: Any) -> Any:
     if isinstance(value, list):
         return [_tuples(item) for item in value] if all(isinstance(item, dict) for item in value) else tuple(value)
     return value
+
+
+def _make_whole(one: Any) -> None:
+    """Give an object that was broken its mesh back, where it is now the piece that it has become."""
+    obj = one.object
+    before, after = (json.loads(text)["place"] for text in (one.before, one.after))
+    is_moved = _flat(obj.matrix_basis) != after
+    moved = obj.matrix_basis @ _matrix(after).inverted_safe() if is_moved else mathutils.Matrix()
+    obj.data, obj.matrix_basis = one.whole, moved @ _matrix(before)
 
 
 def _put_below(obj: Any, parent: Any) -> None:
@@ -410,11 +438,8 @@ def _delete(context: Context, going: Mapping[int, Object]) -> list[str]:
         for place in reversed(range(len(pairs))):
             if pairs[place].object is not None and pairs[place].object.session_uid in going:
                 pairs.remove(place)
-    held = {obj.data for obj in going.values() if obj.data is not None}
     for obj in going.values():
         bpy.data.objects.remove(obj)
-    # Meshes and curves that nothing uses would keep their names from what is made next.
-    bpy.data.batch_remove([data for data in held if not data.users])
     if bereft:
         return [phrase("{names} has lost a body, which the generator had made.", names=named(bereft))]
     return []

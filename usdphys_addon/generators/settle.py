@@ -150,8 +150,16 @@ def settle_steps(
         )
     if not at_rest:
         notes.append(f"Not everything was at rest after {seconds:.3g} s; settle again, or for longer")
-    text = f"Settled {counted(settled, 'object')} in {seconds:.2g} s of simulated time"
-    return Settled(text, seconds, at_rest, names, notes)
+    return Settled(_text(settled, seconds, at_rest), seconds, at_rest, names, notes)
+
+
+def _text(number: int, seconds: float, at_rest: bool) -> str:
+    if not number:
+        return "No object was settled"
+    template = "Settled {objects} in {seconds} s of simulated time"
+    if not at_rest:
+        template = "Let {objects} fall for {seconds} s of simulated time"
+    return phrase(template, objects=counted(number, "object"), seconds=f"{seconds:.2g}")
 
 
 def settle(context: Context, objects: Sequence[Object], options: SettleOptions | None = None) -> Settled:

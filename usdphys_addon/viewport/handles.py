@@ -76,6 +76,11 @@ class View:
         """(origin, unit direction) of the line of sight through a pixel."""
         x, y = np.asarray(pixel, float).tolist()
         corner = [2.0 * x / self.width - 1.0, 2.0 * y / self.height - 1.0]
+        if self.is_perspective:
+            # Not from the inverse: where the end of the view is far away, that has no digits left for it.
+            x, y = ((corner[axis] + self.window[axis, 2]) / self.window[axis, axis] for axis in (0, 1))
+            turn = self.view[:3, :3].T
+            return -turn @ self.view[:3, 3], unit(turn @ np.array([x, y, -1.0]))
         near, far = (self.inverse @ np.array([*corner, depth, 1.0]) for depth in (-1.0, 1.0))
         start = near[:3] / near[3]
         return start, unit(far[:3] / far[3] - start)

@@ -142,7 +142,11 @@ def typed_over(name: str) -> Typed | None:
     """What takes the place of a value of the active object, so that one can be typed; None where there is a number."""
     if name in _COMPUTED:
         return Typed(_text_name(name), _UNKNOWN if problem(name) else _COMPUTING) if is_unknown(name) else None
-    field, value = PLACES.get(name, ("", ""))[1], shown(name)
+    field = PLACES.get(name, ("", ""))[1]
+    if field not in _INFINITE and field not in _NEGATIVE:
+        # Blender reads the value again when it draws it.
+        return None
+    value = shown(name)
     word = _INFINITE.get(field) if value == math.inf else _NEGATIVE.get(field) if value is not None else None
     if word is None or (field in _NEGATIVE and value >= 0.0):
         return None

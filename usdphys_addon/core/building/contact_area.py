@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..ties import Ties
 
 Array = NDArray[np.float64]
 #: Faces whose normals are opposite up to this cosine may touch.
@@ -22,6 +25,10 @@ STRENGTHS = {
 #: How far a bond gives way before it breaks, in its sides; from which part of that on it bears no more; the time, s, in
 #: which it goes back. Where it breaks after less, PhysX at 60 steps a second breaks more of what is not hit.
 GIVES, FIRM, RETURNS = 0.05, 0.2, 0.005
+
+
+#: A contact of less than this part of the largest one of both its pieces is a sliver.
+SLIVER = 0.01
 
 
 class Contact(NamedTuple):
@@ -75,6 +82,26 @@ def contact(one: Surface, other: Surface, gap: float) -> Contact | None:
     if total <= 0.0:
         return None
     return Contact(total, center / total, normal / np.linalg.norm(normal))
+
+
+def bonded(contacts: Sequence[tuple[int, int, Contact]]) -> list[tuple[int, int, Contact]]:
+    """The contacts of pieces (their numbers) that get a bond: all but slivers beside larger ones.
+
+    A sliver bears nothing, and gives way by less than touching pieces move in a solver, so it would break by itself.
+    It gets a bond where nothing else holds its pieces together.
+    """
+    largest: dict[int, float] = {}
+    for one, other, touch in contacts:
+        for piece in (one, other):
+            largest[piece] = max(largest.get(piece, 0.0), touch.area)
+    ties, chosen = Ties(), []
+    for row in sorted(range(len(contacts)), key=lambda row: -contacts[row][2].area):
+        one, other, touch = contacts[row]
+        is_sliver = touch.area < SLIVER * min(largest[one], largest[other])
+        if not is_sliver or ties.root(str(one)) != ties.root(str(other)):
+            ties.tie((str(one), str(other)))
+            chosen.append(row)
+    return [contacts[row] for row in sorted(chosen)]
 
 
 class Bond(NamedTuple):

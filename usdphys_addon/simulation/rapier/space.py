@@ -217,6 +217,7 @@ class SolverSpace(Engine):
         self._rests: dict[int, Vector] = {}
         self._swept = np.ones(len(self.paths), bool)
         self._swept[self._rows_among(self._seeing)] = False
+        self._leaping_with = self._joined_rows()
         self._got: list[Any] | None = None
         self._watch = EnergyWatch()
         matter = _matter([template.weight for template in self._templates])
@@ -810,6 +811,10 @@ class SolverSpace(Engine):
         watched. Not of jointed bodies: it would put them back to where they touch without what they are joined to.
         """
         watched = ways > self._leaps * self.substeps
+        if self._leaping_with is not None and watched.any():
+            # Pieces that fly together touch: one that was watched alone would be stopped at its neighbours.
+            watched = np.bincount(self._leaping_with[watched], minlength=len(watched))[self._leaping_with] > 0
+            watched &= np.isfinite(self._leaps)
         for row in np.flatnonzero((watched != self._watched) & self._swept).tolist():
             self._views[row].ccd_enabled = bool(watched[row])
         rate = float((ways[watched] / self._leaps[watched]).max()) / (2.0 * self.time_step) if watched.any() else 0.0
@@ -817,6 +822,17 @@ class SolverSpace(Engine):
             self._soften_contacts(rate)
         self._watched = watched
         self._landings.balance(self.physics.integration_parameters, ways)
+
+    def _joined_rows(self) -> NDArray[np.int64] | None:
+        """By the row of a body, the number of those that joints tie to it; None without joints."""
+        ties = Ties()
+        for item in self.constraints:
+            if dynamic := [path for path in (item.facts.body0, item.facts.body1) if path in self.weights]:
+                ties.tie(dynamic)
+        if not self.constraints:
+            return None
+        numbers: dict[str, int] = {}
+        return np.array([numbers.setdefault(ties.root(path), len(numbers)) for path in self.paths], np.int64)
 
     def _find_loose(self) -> None:
         """Of bodies without joints those whose contacts share an impact among themselves, and those that may wobble."""
