@@ -12,7 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 from usdphys_ext.usdphys_addon.cli import hand_over, main
-from usdphys_ext.usdphys_addon.proving import runs
+from usdphys_ext.usdphys_addon.proving import budget
+from usdphys_ext.usdphys_addon.proving.budget import Budget
 from usdphys_ext.usdphys_addon.simulation.engine import PYTHONS, others
 from usdphys_ext.usdphys_addon.simulation.engines import pipe
 from usdphys_ext.usdphys_addon.system import blender
@@ -245,9 +246,9 @@ def test_an_engine_that_takes_longer_than_the_budget_is_ended_and_said_so(
     program = door.with_name("python")
     program.write_text(f"#!{sys.executable}\nimport time\ntime.sleep(3600)\n", encoding="utf-8")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setattr(runs, "LEAST_RUN", 0.2)
-    monkeypatch.setattr(runs.Budget, "used", 4999.9)
-    monkeypatch.setattr(runs.Budget, "has", lambda _budget, _share=1.0: True)
+    monkeypatch.setattr(budget, "LEAST_RUN", 0.2)
+    monkeypatch.setattr(Budget, "used", 4999.8)
+    monkeypatch.setattr(Budget, "has", lambda _budget, _share=1.0: True)
     assert main(["prove", str(door), "--engine-python", f"physx={program}", *LONG]) == 0
     assert "PhysX: it takes longer than the budget leaves" in capsys.readouterr().out
 

@@ -21,16 +21,16 @@ from ..core.words import counted
 from ..simulation.engine import ENGINES
 from ..simulation.joint_facts import NO_LIMIT
 from ..simulation.joint_poses import position_of, relative_pose, whole_turns
-from . import opinions
+from . import bearing, oddities, opinions
+from .budget import Budget, OutOfTimeError
 from .certificate import Check, Status, measure
 from .opinions import Cause, Opinion
 from .runs import (
     GLIMPSE,
     STEP,
-    Budget,
     Motion,
-    OutOfTimeError,
     Part,
+    Parting,
     Start,
     Subject,
     corners_of,
@@ -57,15 +57,6 @@ _FAST = 0.01
 APART, TURNED, SHARE = 1e-3, 0.02, 0.02
 #: rad, and part of the radius, by which a drive may sag.
 SAG, SAG_SHARE = 0.1, 0.1
-#: kg/m3 of what is made: aerogel and osmium have less and more than these.
-DENSITIES = (1.0, 25000.0)
-#: m/s2, of what is stood on: Pluto and Jupiter have more and less than these.
-PLANETS = (0.5, 30.0)
-#: By how much a moment of inertia may be more or less than that of the shapes.
-INERTIA = 30.0
-#: By how many lengths of its colliders a centre of mass may be outside of them: many robots collide with less than they
-#: are.
-OUTSIDE = 1.5
 #: Code of the rule about bodies that start inside others.
 INSIDE = "BodiesOverlap"
 _HEAL_TRIES = 60
@@ -99,8 +90,7 @@ def checks_of(
     the asset."""
     starts = [*_inside(subject, is_posed), *_limits(subject, is_posed)]
     yield from starts
-    yield from _matter(subject, partial(budget.has, share))
-    yield from _gravity(subject)
+    yield from oddities.checks_of(subject, partial(budget.has, share))
     if not subject.parts:
         yield Check(SECTION, "rest", "skipped", "Nothing is dynamic, so nothing can be simulated.")
         return
@@ -141,6 +131,11 @@ def checks_of(
         yield from checks
         if asked and not checks:
             yield Check(SECTION, name, "pass", told[name])
+    if budget.has(share):
+        yield from bearing.checks_of(SECTION, subject, model, seconds)
+    elif any(facts.breaks for facts in subject.joints):
+        message = "There was no time to see whether joints that break bear what hangs on them."
+        yield Check(SECTION, "bearing", "skipped", message)
     if budget.has(share):
         yield _same_again(model, motion, min(seconds, 2.0))
     else:
@@ -273,6 +268,13 @@ def pushed_at_start(subject: Subject, part: Part, starts: Sequence[Check]) -> li
     ]  # fmt: skip
 
 
+def pushed_with(model: PhysicsModel, first: Parting, starts: Sequence[Check]) -> list[Check]:
+    """The checks that say that what hangs together with a body that parts is pushed in the first moment."""
+    subject = subject_of(model)
+    part = next((part for part in subject.parts if first.body in part.bodies), None)
+    return pushed_at_start(subject, part, starts) if part is not None else []
+
+
 def is_of_the_start(check: Check) -> bool:
     """Whether a check says that bodies are pushed in the first moment, which each engine does in its own way."""
     return check.section == SECTION and check.status != "pass" and (
@@ -360,104 +362,6 @@ def named_prims(model: PhysicsModel, message: str) -> list[str]:
 def filter_causes(ends: Sequence[str]) -> tuple[Cause, ...]:
     """What may keep two from colliding. ends: their paths."""
     return tuple(Cause(path, "physics:filteredPairs, xformOp", "no pair with the other") for path in ends)
-
-
-def _matter(subject: Subject, has_time: Callable[[], bool]) -> Iterator[Check]:
-    """Masses, centres and moments that no thing of this shape has: bodies that are odd alike together."""
-    odd: dict[str, list[Oddity]] = {}
-    left = 0
-    for path, body in subject.layout.bodies.items():
-        if body.is_kinematic:
-            continue
-        if left or not has_time():
-            left += 1
-            continue
-        for one in _odd_matter(subject.model, path):
-            odd.setdefault(one.kind, []).append(one)
-    for group in odd.values():
-        causes = tuple(
-            opinions.cause_alone(subject.model, Opinion(one.path, "PhysicsMassAPI", one.field)) for one in group
-        )
-        message, others = group[0].message, len(group) - 1
-        if others == 1:
-            message += " " + "1 other body is odd in the same way."
-        elif others:
-            message += " " + f"{others} other bodies are odd in the same way."
-        fix = "Correct it, or leave it out: it is then computed from the colliders."
-        data = {"bodies": [{"path": one.path, **one.data} for one in group]}
-        yield Check(SECTION, "matter", "doubtful", message, group[0].path, causes, fix, data)
-    if left:
-        bodies = counted(left, "body")
-        message = f"There was no time to compare masses and moments of inertia of {bodies} with the shapes."
-        yield Check(SECTION, "matter", "skipped", message)
-    elif not odd:
-        yield Check(SECTION, "matter", "pass", "Masses, centres of mass and inertias fit the shapes.")
-
-
-class Oddity(NamedTuple):
-    """What is odd about the mass of a body. kind: bodies with the same one are told together. field: of MassAPI."""
-
-    kind: str
-    path: str
-    field: str
-    message: str
-    data: dict[str, Any]
-
-
-def _odd_matter(model: PhysicsModel, path: str) -> Iterator[Oddity]:
-    api = model.prims[path].get(usd_physics.MassAPI)
-    if api is None:
-        return
-    own = mass.mass_properties(model, path)
-    shapes = [mass.collider_shape(prim) for prim in model.colliders_of(path)]
-    volume = sum(shape.volume for shape in shapes)
-    name = model.prims[path].display
-    density = own.mass / volume if volume > 0.0 else 0.0
-    said = "mass" if api.mass else "density" if api.density else ""
-    if said and density and not DENSITIES[0] <= density <= DENSITIES[1]:
-        message = f"{name} weighs {own.mass:.4g} kg, which is {density:.3g} kg/m3."
-        yield Oddity("density", path, said, message, {"density": density})
-    moments = sorted(own.diagonal_inertia)
-    if any(api.diagonal_inertia or ()) and own.inertia_source.kind != "authored":
-        message = f"{name} has moments of inertia that are so small in the units of the file that USD ignores them."
-        yield Oddity("ignored", path, "diagonal_inertia", message, {"moments": list(api.diagonal_inertia or ())})
-    if own.inertia_source.kind == "authored":
-        if moments[2] > 1.02 * (moments[0] + moments[1]):
-            message = (
-                f"{name} has moments of inertia that no body has: the largest is more than the two others together."
-            )
-            yield Oddity("moments", path, "diagonal_inertia", message, {"moments": moments})
-        alike = subset(model, lambda _prim: True)
-        alike.prims[path].schemas["PhysicsMassAPI"] = api.copy(diagonal_inertia=None, principal_axes=None)
-        by_shape = mass.mass_properties(alike, path) if volume > 0.0 else None
-        if by_shape is not None and by_shape.inertia_source.kind != "fallback":
-            ratio = float(np.trace(own.inertia)) / max(float(np.trace(by_shape.inertia)), 1e-30)
-            if not 1.0 / INERTIA <= ratio <= INERTIA:
-                message = f"{name} has {ratio:.3g} times the moments of inertia that its shapes have."
-                yield Oddity("inertia", path, "diagonal_inertia", message, {"ratio": ratio})
-    if own.center_source.kind == "authored" and shapes:
-        found = [corners for prim in model.colliders_of(path) if (corners := corners_of(prim)) is not None]
-        if found:
-            points = np.concatenate(found)
-            body = model.prims[path].world
-            pose = frames.unscaled(body)
-            center = (pose @ np.append(own.center_of_mass, 1.0))[:3]
-            outside = np.maximum(points.min(axis=0) - center, center - points.max(axis=0)).max()
-            if outside > OUTSIDE * float(np.ptp(points, axis=0).max()):
-                message = f"{name} has its centre of mass {outside:.3g} m outside of its colliders."
-                yield Oddity("center", path, "center_of_mass", message, {"outside": float(outside)})
-
-
-def _gravity(subject: Subject) -> Iterator[Check]:
-    """Gravity that no planet has."""
-    for path, gravity in subject.layout.gravity.items():
-        size = float(np.linalg.norm(gravity))
-        if size and not PLANETS[0] <= size <= PLANETS[1]:
-            opinion = Opinion(path, "PhysicsScene", "gravity_magnitude")
-            causes = (opinions.cause_alone(subject.model, opinion),) if path in subject.model.prims else ()
-            message = f"Gravity is {size:.4g} m/s2, which no planet has."
-            fix = "Correct it, or leave it out: it is then that of the earth."
-            yield Check(SECTION, "gravity", "doubtful", message, path, causes, fix, {"gravity": size})
 
 
 #: What joints do outside of their limits.
