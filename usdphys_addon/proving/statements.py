@@ -59,12 +59,12 @@ def statement_checks(
     if not candidates:
         yield Check(said.section, said.name, "pass", f"Nothing differs {said.words}.")
         return
-    if causes := unit_causes(said):
+    if causes := unit_causes(said.one, said.other):
         message = f"All places and masses have the same numbers {said.words}, and the stage has other units."
         fix = "Correct what the stage says of its units; nothing else was compared."
         yield Check(said.section, said.name, "fail", message, causes=causes, fix=fix)
         return
-    if cause := whole_cause(said):
+    if cause := whole_cause(said.one, said.other):
         what = "turned" if cause.attribute == UP_AXIS else "larger or smaller"
         message = f"All of it is {what} as one {said.words}, as where a layer or a reference has other units."
         fix = "Convert what is referenced, or put a transform above it; nothing else was compared."

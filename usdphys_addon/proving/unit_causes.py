@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..core import paths
@@ -15,27 +13,22 @@ from . import opinions
 from .opinions import Cause
 from .runs import corners_of
 
-if TYPE_CHECKING:
-    from .statements import Statements
-
 #: What a stage says of its directions and lengths.
 UP_AXIS, LENGTH = "upAxis", "metersPerUnit"
 #: A stage whose up axis is Y, in one whose is Z, and the other way.
 _TURNS = {way: np.array(((1.0, 0.0, 0.0), (0.0, 0.0, -way), (0.0, way, 0.0))) for way in (1.0, -1.0)}
 
 
-def unit_causes(said: Statements) -> tuple[Cause, ...]:
+def unit_causes(first: PhysicsModel, second: PhysicsModel) -> tuple[Cause, ...]:
     """What the two stages say of their units, where the same numbers are other places or masses because of that."""
-    one, other = said.one.units, said.other.units
-    if one.is_like(other) or said.one.prims.keys() != said.other.prims.keys():
+    one, other = first.units, second.units
+    if one.is_like(other) or first.prims.keys() != second.prims.keys():
         return ()
-    here, there = _numbers_of(said.one), _numbers_of(said.other)
+    here, there = _numbers_of(first), _numbers_of(second)
     if here.shape != there.shape or not np.allclose(here, there, rtol=1e-5, atol=1e-6):
         return ()
-    masses = [sum(_masses_of(model)) for model in (said.one, said.other)]
-    moved = not all(
-        np.allclose(prim.world, said.other.prims[path].world, atol=1e-6) for path, prim in said.one.prims.items()
-    )
+    masses = [sum(_masses_of(model)) for model in (first, second)]
+    moved = not all(np.allclose(prim.world, second.prims[path].world, atol=1e-6) for path, prim in first.prims.items())
     if not moved and np.isclose(masses[0], masses[1]):
         return ()
     names = {"metersPerUnit": "meters_per_unit", "kilogramsPerUnit": "kilograms_per_unit", "upAxis": "up_axis"}
@@ -43,11 +36,11 @@ def unit_causes(said: Statements) -> tuple[Cause, ...]:
     return tuple(Cause("/", name, *pair, opinions.hint_of(*pair)) for name, pair in pairs.items() if pair[0] != pair[1])
 
 
-def whole_cause(said: Statements) -> Cause | None:
+def whole_cause(first: PhysicsModel, second: PhysicsModel) -> Cause | None:
     """What a layer or reference says of its units, where all colliders of one model are those of the other one turned
     from one up axis to another, or larger by a ratio of units; None where they are not."""
-    both = [path for path in said.one.colliders if path in said.other.colliders]
-    found = [[corners_of(model.prims[path]) for path in both] for model in (said.one, said.other)]
+    both = [path for path in first.colliders if path in second.colliders]
+    found = [[corners_of(model.prims[path]) for path in both] for model in (first, second)]
     if len(both) < 2 or any(one is None for one in (*found[0], *found[1])):
         return None
     here, there = (np.concatenate([one for one in each if one is not None]) for each in found)
