@@ -123,6 +123,32 @@ def test_what_cannot_break_is_not_asked_what_it_bears() -> None:
     assert borne(stage_of(file.text())) == []
 
 
+def swing(force: float) -> Any:
+    """A plank of 8 kg on two hinges that close a loop with the world: each bears 39 N."""
+    file = File(METERS)
+    file.add(file.body("Plank", (0, 0, 2), mass=8.0, size=(2.0, 0.2, 0.1), collides=False))
+    for name, x in (("Left", -1.0), ("Right", 1.0)):
+        file.add(
+            file.body(f"Rope{name}", (x, 0, 2.5), mass=0.1, size=(0.05, 0.05, 0.9), collides=False),
+            file.joint(f"Top{name}", "Revolute", "", f"{W}/Rope{name}", pos0=(x, 0, 3), pos1=(0, 0, 0.5), axis="Y"),
+            file.joint(f"Foot{name}", "Revolute", f"{W}/Rope{name}", f"{W}/Plank", pos0=(0, 0, -0.5), pos1=(x, 0, 0),
+                       axis="Y", break_force=force),
+        )  # fmt: skip
+    return stage_of(file.text())
+
+
+@pytest.mark.parametrize(("force", "status"), [(200.0, "pass"), (20.0, "fail"), (60.0, "doubtful")])
+def test_what_the_preview_does_not_know_of_a_loop_another_engine_is_asked(force: float, status: str) -> None:
+    pytest.importorskip("mujoco", reason="needs MuJoCo")
+    subject = subject_of(read.read_stage(swing(force)))
+    alone = list(bearing.checks_of("asset", subject, with_floor(subject), 1.1))
+    (check,) = bearing.checks_of("asset", subject, with_floor(subject), 1.1, ["mujoco"])
+    assert check.status == status
+    if alone[0].status == "skipped":
+        assert "is not known: it is in a loop. So it is of 1 other joint." in alone[0].message
+        assert ("and MuJoCo does" in check.message) == (status != "pass")
+
+
 def test_joints_that_break_alike_are_told_together() -> None:
     file = File(METERS)
     for number in range(3):

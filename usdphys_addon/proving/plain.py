@@ -132,7 +132,7 @@ def checks_of(
         if asked and not checks:
             yield Check(SECTION, name, "pass", told[name])
     if budget.has(share):
-        yield from bearing.checks_of(SECTION, subject, model, seconds)
+        yield from bearing.checks_of(SECTION, subject, model, seconds, others)
     elif any(facts.breaks for facts in subject.joints):
         message = "There was no time to see whether joints that break bear what hangs on them."
         yield Check(SECTION, "bearing", "skipped", message)
