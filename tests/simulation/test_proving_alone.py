@@ -232,6 +232,16 @@ def test_what_other_units_do_is_said_in_numbers(tmp_path: Path, units: Units, ho
     assert words in f"{one.message} {one.fix}"
 
 
+@pytest.mark.parametrize(("how", "words"), [("", ["it lies on its side"]), (turned(90), [])])
+def test_what_a_layer_turns_itself_is_no_correction(tmp_path: Path, how: str, words: list[str]) -> None:
+    """Blender writes a Z-up scene with Y up as a root that is turned by -90 degrees."""
+    own = ' float xformOp:rotateX = -90\n uniform token[] xformOpOrder = ["xformOp:rotateX"]\n'
+    head = '#usda 1.0\n(\n defaultPrim = "root"\n metersPerUnit = 1\n upAxis = "Y"\n)\n'
+    (tmp_path / "y.usda").write_text(head + f'def Xform "root"\n{{\n{own}\n def Cube "Box" {{}}\n}}\n')
+    found = layer_units.other_units(around(tmp_path, "room.usda", how, "y.usda"))
+    assert [one.message.split(": ")[1].rstrip(".") for one in found] == words
+
+
 def test_a_layer_in_a_corrected_layer_is_measured_by_that_one(tmp_path: Path) -> None:
     """A part in centimetres in a house in centimetres, which is scaled in the town in metres."""
     part(tmp_path, Units("cm", 0.01, 1.0, "Z"))

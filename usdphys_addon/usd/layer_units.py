@@ -86,20 +86,32 @@ def _arcs(stage: Usd.Stage) -> Iterator[OtherUnits]:
             for name, value in _said(layer).items():
                 if _is_same(name, value, around[name]) or (name == KILOGRAMS and not _weighs(prim)):
                     continue
-                if told := _told(_Arc(str(prim.GetPath()), layer, value, around[name], own[name], linear), name):
+                change = _change(layer, node.path, linear)
+                if told := _told(_Arc(str(prim.GetPath()), layer, value, around[name], own[name], change), name):
                     yield told
+
+
+def _change(layer: Sdf.Layer, path: Sdf.Path, linear: Any) -> Any:
+    """(3, 3) from the world of a layer to that of the stage. path: of a prim of the layer. linear (3, 3): its own."""
+    mask = Usd.StagePopulationMask([path])
+    alone = Usd.Stage.OpenMasked(layer, mask, load=Usd.Stage.LoadNone)
+    prim = alone.GetPrimAtPath(path) if alone else None
+    if not prim:
+        return linear
+    here = np.array(UsdGeom.XformCache().GetLocalToWorldTransform(prim))[:3, :3]
+    return np.linalg.inv(here) @ linear if abs(np.linalg.det(here)) > 0.0 else linear
 
 
 class _Arc(NamedTuple):
     """A reference or payload. said, around, stage: a unit in its layer, in the one that refers to it, and in the stage.
-    linear (3, 3): rows are the axes of the prim in the world."""
+    change (3, 3): from the world of the layer to that of the stage; rows are its axes."""
 
     path: str
     layer: Sdf.Layer
     said: Any
     around: Any
     stage: Any
-    linear: Any
+    change: Any
 
 
 def _told(arc: _Arc, name: str) -> OtherUnits | None:
@@ -107,7 +119,7 @@ def _told(arc: _Arc, name: str) -> OtherUnits | None:
     path, file, said, around = arc.path, _name(arc.layer), _text(arc.said), _text(arc.around)
     if name == UP:
         up, was = np.array(_AXES[str(arc.stage)]), np.array(_AXES.get(str(arc.said), _AXES[str(arc.stage)]))
-        turned = was @ arc.linear
+        turned = was @ arc.change
         if turned @ up >= abs(turned @ was):
             return None
         if -(turned @ up) > abs(turned @ was):
@@ -128,7 +140,7 @@ def _told(arc: _Arc, name: str) -> OtherUnits | None:
         )
         fix = f"Multiply the masses of '{file}' by {factor:.4g}, or correct what it says."
         return OtherUnits(path, file, name, said, around, message, fix)
-    scale = abs(float(np.linalg.det(arc.linear))) ** (1.0 / 3.0)
+    scale = abs(float(np.linalg.det(arc.change))) ** (1.0 / 3.0)
     wanted, left = _number(arc.said) / _number(arc.stage), _number(arc.around) / _number(arc.stage)
     if not 0.0 < scale < math.inf or abs(math.log(scale / wanted)) < abs(math.log(scale / left)):
         return None
