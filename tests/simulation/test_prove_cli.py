@@ -81,6 +81,22 @@ def test_an_asset_is_proven_against_its_source(door: Path, capsys) -> None:
 
 
 @pytest.mark.slow
+def test_a_model_with_a_keyframe_is_told_to_start_there_and_is_silent_in_it(tmp_path: Path, capsys) -> None:
+    """Legs of a robot, whose limits exclude zero, were said to have no pose to start in."""
+    model = tmp_path / "leg.xml"
+    model.write_text("""<mujoco><compiler angle="radian"/><worldbody><body name="leg" pos="0 0 1">
+        <joint name="knee" axis="0 1 0" range="-2 -0.5"/>
+        <geom type="box" size="0.02 0.02 0.1" pos="0 0 -0.1" mass="1"/></body></worldbody>
+        <keyframe><key name="home" qpos="-1"/></keyframe></mujoco>""")
+    limits = ["prove", str(model), "--only", "asset", "--budget", "5000"]
+    assert main(limits) == 0
+    told = capsys.readouterr().out
+    assert "starts 0 degrees, outside of its limits" in told and "with --keyframe home." in told
+    assert main([*limits, "--keyframe", "home"]) == 0
+    assert "limits" not in capsys.readouterr().out
+
+
+@pytest.mark.slow
 def test_what_differs_in_a_part_of_mjcf_that_is_not_read_is_named(tmp_path: Path, capsys) -> None:
     """The gain of a gripper's actuator, which pulls a tendon, was a hundredth, and the proof passed."""
     text = """<mujoco><worldbody><body name="finger"><joint name="slide" type="slide" axis="1 0 0" range="0 0.04"/>

@@ -186,8 +186,12 @@ def _proof_of(options: argparse.Namespace) -> Iterator[tuple[Proof, Wish]]:
         wish = Wish(options.file, model, stage, options.budget, options.seconds, pythons, expected)
         wish.sections = frozenset(getattr(options, "only", ())) or wish.sections
         wish.trips = trips_of(file) if "rewrites" in wish.sections else {}
-        # Descriptions of robots have no pose to start in: all joints at zero is none.
-        wish.is_posed = source not in (formats.URDF, formats.SDF, formats.MJCF)
+        # Descriptions of robots have no pose to start in: all joints at zero is none, and a keyframe is one.
+        wish.is_posed = source not in (formats.URDF, formats.SDF, formats.MJCF) or bool(options.keyframe)
+        if source is formats.MJCF and not wish.is_posed:
+            from ..usd import mjcf_stage
+
+            wish.keyframes = mjcf_stage.keyframes_of(Path(options.file))
         if not options.against:
             wish.used = clock.now() - began
             with usd_read.damage_refused(file):

@@ -68,6 +68,26 @@ _HULLS = ("convexHull", "boundingCube", "boundingSphere")
 _NOTHING = 1e-6
 
 
+class Pose(NamedTuple):
+    """That an asset starts in. is_chosen: False where nobody has. keyframes: names of those of the file, with other
+    poses."""
+
+    is_chosen: bool = True
+    keyframes: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What is told of a start that nobody has chosen."""
+        if self.keyframes:
+            name = self.keyframes[0]
+            return f"All joints are at zero there: the file has a pose to start in, with --keyframe {name}."
+        return "All joints are at zero there: a description of a robot has no pose to start in."
+
+
+#: Of what somebody has made.
+POSED = Pose()
+
+
 class Found(NamedTuple):
     """What is wrong: a body or joint, and a sentence."""
 
@@ -81,14 +101,14 @@ _Test = Callable[[Subject, Part, Motion], Found | None]
 
 
 def checks_of(
-    start: Start, subject: Subject, budget: Budget, share: float, seconds: float = REST, *, is_posed: bool = True,
+    start: Start, subject: Subject, budget: Budget, share: float, seconds: float = REST, *, pose: Pose = POSED,
     others: Sequence[str] = (),
 ) -> Iterator[Check]:  # fmt: skip
     """The checks of an asset, in the preview's engine. share: of the budget that may be used by then. Its first run is
-    made if there is time for it in all of the budget. start: of the asset on its floor. is_posed: see `Wish`. others:
-    keys of the engines that are stepped from here, beside the preview: what fails in the preview alone is no fault of
-    the asset."""
-    starts = [*_inside(subject, is_posed), *_limits(subject, is_posed)]
+    made if there is time for it in all of the budget. start: of the asset on its floor. pose: that it starts in.
+    others: keys of the engines that are stepped from here, beside the preview: what fails in the preview alone is no
+    fault of the asset."""
+    starts = [*_inside(subject, pose), *_limits(subject, pose)]
     yield from starts
     yield from oddities.checks_of(subject, partial(budget.has, share))
     if not subject.parts:
@@ -114,18 +134,18 @@ def checks_of(
         "rest": f"Every free part rests within {seconds:g} s.", "energy": "No energy comes from nowhere.",
         "joints": "Joints stay together.", "drives": "Drives hold their pose.",
     }  # fmt: skip
-    judge = _Judge(subject, model, motion, seconds, starts, is_posed, others, partial(budget.has, share), {})
+    judge = _Judge(subject, model, motion, seconds, starts, pose, others, partial(budget.has, share), {})
     for name, test in tests.items():
         if name == "energy" and (why := _gives_energy(subject, starts, motion)):
             yield Check(SECTION, name, "skipped", why)
             continue
         # A robot that nothing holds falls from a pose that nobody has chosen.
-        is_left_out = name == "drives" and not is_posed
+        is_left_out = name == "drives" and not pose.is_chosen
         falling = [part for part in subject.free if is_left_out and any(facts.drives for facts in part.joints)]
         if falling:
             body = subject.model.prims[falling[0].bodies[0]].display
             message = f"How far drives of {body} give way is not asked: nothing holds it."
-            yield Check(SECTION, name, "skipped", f"{message} {_ZERO}", falling[0].bodies[0])
+            yield Check(SECTION, name, "skipped", f"{message} {pose.words}", falling[0].bodies[0])
         asked = [part for part in subject.parts if not any(part is one for one in falling)]
         checks = [judge.check(name, test, part, found) for part in asked if (found := test(subject, part, motion))]
         yield from checks
@@ -152,14 +172,14 @@ class _Judge:
     motion: Motion
     seconds: float
     starts: Sequence[Check]
-    is_posed: bool
+    pose: Pose
     engines: Sequence[str]
     has_time: Callable[[], bool]
     motions: dict[str, Motion]
 
     def check(self, name: str, test: _Test, part: Part, found: Found) -> Check:
         """Whether the pose that nobody has chosen, the preview alone or the asset is at fault."""
-        if not self.is_posed and (pushed := pushed_at_start(self.subject, part, self.starts)):
+        if not self.pose.is_chosen and (pushed := pushed_at_start(self.subject, part, self.starts)):
             message = found.message + " " + f"{PUSHED[pushed[0].name]}, and nobody has chosen that start."
             causes = tuple(cause for check in pushed for cause in check.causes)
             return Check(SECTION, name, "doubtful", message, found.path, causes, pushed[0].fix, found.data)
@@ -186,11 +206,11 @@ class _Judge:
             message = found.message + " " + "It leaves what stands still over an edge, and there is no floor."
             fix = "Put a floor below it, if it is not to fall."
             return Check(SECTION, name, "doubtful", message, found.path, causes, fix, found.data)
-        if self.is_posed or name != "drives":
+        if self.pose.is_chosen or name != "drives":
             fix = _FIXES["start" if found.data.get("at_start") else name]
             return Check(SECTION, name, "fail", found.message, found.path, causes, fix, found.data)
         # How much a drive has to bear, the pose decides.
-        message = f"{found.message} {_ZERO}"
+        message = f"{found.message} {self.pose.words}"
         return Check(SECTION, name, "doubtful", message, found.path, causes, _FIXES[name], found.data)
 
     def _jams(self, part: Part, path: str) -> list[list[str]]:
@@ -255,8 +275,6 @@ PUSHED = {
     "limits": "Joints that start outside of their limits are pushed back",
     "inside": "Bodies that start inside others are pushed apart",
 }
-#: What is told of a start that nobody has chosen.
-_ZERO = "All joints are at zero there: a description of a robot has no pose to start in."
 
 
 def pushed_at_start(subject: Subject, part: Part, starts: Sequence[Check]) -> list[Check]:
@@ -282,7 +300,7 @@ def is_of_the_start(check: Check) -> bool:
     )  # fmt: skip
 
 
-def _inside(subject: Subject, is_posed: bool) -> Iterator[Check]:
+def _inside(subject: Subject, pose: Pose) -> Iterator[Check]:
     with np.errstate(all="ignore"):
         found = validate(subject.model, codes=(INSIDE,))
     # Those that have a body in common are told together: one thing that is in a wrong place is in several others.
@@ -299,11 +317,11 @@ def _inside(subject: Subject, is_posed: bool) -> Iterator[Check]:
             message += " " + "So does 1 other pair of bodies."
         elif others:
             message += " " + f"So do {others} other pairs of bodies."
-        if not is_posed:
-            message += f" {_ZERO}"
-        status: Status = "fail" if is_posed else "doubtful"
+        if not pose.is_chosen:
+            message += f" {pose.words}"
+        status: Status = "fail" if pose.is_chosen else "doubtful"
         # Where nobody has chosen a pose, the pose is the reason.
-        hollow = _filled(subject, ends[numbers[0]]) if is_posed else []
+        hollow = _filled(subject, ends[numbers[0]]) if pose.is_chosen else []
         causes = tuple(opinions.cause_alone(subject.model, one) for one in hollow)
         causes += tuple(dict.fromkeys(cause for number in numbers for cause in filter_causes(ends[number])))
         fix = f"Make convex parts of it, if it is hollow there. {issue.fix}" if hollow else issue.fix
@@ -377,19 +395,19 @@ class Outside(NamedTuple):
     data: dict[str, Any]
 
 
-def _limits(subject: Subject, is_posed: bool) -> Iterator[Check]:
+def _limits(subject: Subject, pose: Pose) -> Iterator[Check]:
     """Joints that start outside of their limits, and drives whose targets are there: a spring may be so on purpose."""
     groups: dict[str, list[Outside]] = {}
     for what, found in _outside(subject):
         groups.setdefault(what, []).append(found)
     for what, group in groups.items():
-        status: Status = "fail" if what == STARTS and is_posed else "doubtful"
+        status: Status = "fail" if what == STARTS and pose.is_chosen else "doubtful"
         message, others = group[0].message, len(group) - 1
         if others:
             do = {STARTS: ("does", "do"), DRIVEN: ("is", "are")}[what][others > 1]
             message += f" So {do} {counted(others, 'other joint')}."
-        if what == STARTS and not is_posed:
-            message += f" {_ZERO}"
+        if what == STARTS and not pose.is_chosen:
+            message += f" {pose.words}"
         causes = tuple(cause for one in group for cause in one.causes)
         data = {"what": what, "joints": [{"path": one.path, **one.data} for one in group]}
         fix = "Correct the limit, or what is outside of it."

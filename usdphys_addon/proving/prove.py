@@ -75,10 +75,10 @@ UNITS = (StageUnits(0.01, 1.0, "Y"), StageUnits(1.0, 0.001, "Z"))
 @dataclass(slots=True)
 class Wish:
     """What is to be proven. stage: opened stage of the file, or None. pythons, or folders, of other engines by their
-    key. is_posed: False where the asset has no pose that it starts in. against: another model of the same asset,
-    with words for it. unread: what differs there and is in neither model. trips: see `trips.trip_checks`.
-    sections: of SECTIONS; what is not asked for is not in the certificate. used: seconds of the budget that reading the
-    file took.
+    key. is_posed: False where the asset has no pose that it starts in. keyframes: names of those that its file has.
+    against: another model of the same asset, with words for it. unread: what differs there and is in neither model.
+    trips: see `trips.trip_checks`. sections: of SECTIONS; what is not asked for is not tried. used: seconds of the budget
+    that reading the file took.
     """
 
     file: str
@@ -89,6 +89,7 @@ class Wish:
     pythons: Mapping[str, str] = field(default_factory=dict)
     expected: Sequence[Expectation] = ()
     is_posed: bool = True
+    keyframes: Sequence[str] = ()
     against: PhysicsModel | None = None
     against_words: str = ""
     unread: Sequence[Cause] = ()
@@ -125,8 +126,8 @@ def prove(wish: Wish) -> Proof:
         add(_still_checks(wish))
         if "asset" in wanted:
             beside = [key for key in _stepped_here(wish) if key in solvers() and key != PREVIEW]
-            share = shares["asset"]
-            alone = plain.checks_of(start, subject, budget, share, is_posed=wish.is_posed, others=beside)
+            share, pose = shares["asset"], plain.Pose(wish.is_posed, tuple(wish.keyframes))
+            alone = plain.checks_of(start, subject, budget, share, pose=pose, others=beside)
             add(_in_time("asset", alone))
             add(_unit_checks(wish))
         if "expectations" in wanted:

@@ -496,8 +496,15 @@ class Experiment:
         found = LEAST * self.radii + slack * self.ways + ROUNDING * seconds
         if len(self.ways) > 1:
             # An impact may come earlier or later by steps of the solver.
-            found = found + STEP / 2 * np.maximum.accumulate(np.gradient(self.ways, STEP, axis=0), axis=0)
+            speeds = np.maximum.accumulate(np.gradient(self.ways, STEP, axis=0), axis=0)
+            # What hits a body that lies may be late by this share of its own way.
+            found = found + (STEP / 2 + slack * self._lain()) * speeds
         return np.asarray(found)
+
+    def _lain(self) -> Floats:
+        """(n,), s, that the bodies lie until they begin to move."""
+        moved = self.ways > LEAST * self.radii
+        return np.where(moved.any(axis=0), np.argmax(moved, axis=0) * STEP, 0.0)
 
     def moves_alike(self, other: Motion, slack: float, names: dict[str, str] | None = None) -> bool:
         """Whether no body is further apart than what is not sensitive may be: no starts aside are run for this."""
