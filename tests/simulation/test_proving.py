@@ -831,6 +831,9 @@ def test_each_engine_is_run_before_a_reason_is_searched_for_one() -> None:
     checks = [check for check, _, _ in other_engines.engine_checks(model, experiment, engines, [], Budget(60.0), 1.0)]
     assert asked[:3] == ["havok", "mujoco", "havok"]
     assert [check.status for check in checks] == ["differs", "pass"]
+    # What no attribute explains, and another engine does as the preview does, is not to be trusted.
+    assert not checks[0].causes
+    assert checks[0].fix == "Trust the preview and MuJoCo here: they move it alike."
 
 
 @pytest.mark.parametrize("rate", [1, 4, 16, 0])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from usdphys_ext.usdphys_addon.core import clock
 from usdphys_ext.usdphys_addon.proving import bearing
+from usdphys_ext.usdphys_addon.proving.budget import Budget
 from usdphys_ext.usdphys_addon.proving.certificate import Check
 from usdphys_ext.usdphys_addon.proving.prove import Wish, prove
 from usdphys_ext.usdphys_addon.proving.runs import subject_of, with_floor
@@ -160,6 +161,39 @@ def test_joints_that_break_alike_are_told_together() -> None:
     (check,) = borne(stage_of(file.text()))
     assert check.message.endswith("So do 2 other joints.")
     assert len(check.causes) == 3
+
+
+# --------------------------------------------------------------------------- what is not tried
+
+
+def test_joints_that_are_left_out_for_one_reason_are_told_together() -> None:
+    """A foot with 46 joints that follow another one had as many lines about them."""
+    file = File(METERS)
+    for number in range(4):
+        file.add(
+            file.body(f"Ball{number}", (2 * number, 0, 2)),
+            file.joint(f"Socket{number}", "Spherical", "", f"{W}/Ball{number}", pos0=(2 * number, 0, 3),
+                       pos1=(0, 0, 1)),
+        )  # fmt: skip
+    stage = stage_of(file.text())
+    proof = prove(Wish("a", read.read_stage(stage), stage, sections=frozenset({"joints"})))
+    (check,) = [one for one in proof.certificate.having("skipped") if "whole asset only" in one.message]
+    assert check.message.endswith("So are 3 other joints.")
+    assert check.data["joints"] == [f"{W}/Socket{number}" for number in range(4)]
+
+
+def test_experiments_without_time_are_told_once_for_each_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = File(METERS)
+    file.add(
+        file.body("Bar", (0.5, 0, 2), size=(1.0, 0.1, 0.1), collides=False),
+        file.joint("Pin", "Revolute", "", f"{W}/Bar", pos0=(0, 0, 2), pos1=(-0.5, 0, 0), axis="Y", low=-40, high=40),
+    )  # fmt: skip
+    monkeypatch.setattr(Budget, "has", lambda *_: False)
+    proof = prove(Wish("a", read.read_stage(stage_of(file.text())), sections=frozenset({"joints"})))
+    late = [one for one in proof.certificate.having("skipped") if one.data.get("engine") == "preview"]
+    assert [len(one.data["experiments"]) > 1 for one in late] == [True]
+    assert "There was no time for the free swing under gravity in" in late[0].message
+    assert "other experiment" in late[0].message
 
 
 # --------------------------------------------------------------------------- layers

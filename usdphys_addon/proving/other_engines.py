@@ -12,7 +12,8 @@ from . import habits, reasons
 from .budget import Budget, OutOfTimeError
 from .certificate import Check
 from .partings import data_of, sentence_of
-from .reasons import NO_TIME, SLACK, Reason, Runner
+from .plain import NO_TIME
+from .reasons import SLACK, Reason, Runner
 from .runs import Experiment, Motion
 
 
@@ -29,6 +30,14 @@ def engine_checks(
         return
     # What each does comes before the reasons, whose search takes the time that is left.
     motions = {key: _begun(run) if key in at_work or budget.has(share) else None for key, run in others.items()}
+    founds = {
+        key: [
+            one for one in experiment.parting(motion, SLACK, more=experiment.coarse)
+            if one.body in experiment.motion.paths
+        ]
+        for key, motion in motions.items() if motion is not None and not motion.problem
+    }  # fmt: skip
+    alike = [ENGINES[key].name for key, found in founds.items() if not found]
     for key, run in others.items():
         name, other = ENGINES[key].name, motions[key]
         if other is None:
@@ -37,10 +46,7 @@ def engine_checks(
         if other.problem:
             yield Check("engines", key, "skipped", f"{name}: {other.problem}"), key, None
             continue
-        found = [
-            one for one in experiment.parting(other, SLACK, more=experiment.coarse)
-            if one.body in experiment.motion.paths
-        ]  # fmt: skip
+        found = founds[key]
         if not found:
             told = f"The preview and {name} move it alike{experiment.chaos}."
             yield Check("engines", key, "pass", told), key, other
@@ -60,9 +66,11 @@ def engine_checks(
         lost = [notice.message for notice in other.notices if notice.code == "EngineLimits"]
         if lost and not reason.fix:
             message += f" {lost[0]}"
-        check = Check(
-            "engines", key, "differs", message, found[0].body, reason.causes, reason.fix, data_of(found)
-        )  # fmt: skip
+        fix = reason.fix
+        if not fix and not reason.causes and alike:
+            names = " and ".join(alike)
+            fix = f"Trust the preview and {names} here: they move it alike."
+        check = Check("engines", key, "differs", message, found[0].body, reason.causes, fix, data_of(found))
         yield check, key, other
 
 

@@ -206,6 +206,8 @@ class _Judge:
             message = found.message + " " + "It leaves what stands still over an edge, and there is no floor."
             fix = "Put a floor below it, if it is not to fall."
             return Check(SECTION, name, "doubtful", message, found.path, causes, fix, found.data)
+        if not causes and not found.data.get("at_start") and not self.has_time():
+            found = found._replace(message=f"{found.message} {NO_TIME}")
         if self.pose.is_chosen or name != "drives":
             fix = _FIXES["start" if found.data.get("at_start") else name]
             return Check(SECTION, name, "fail", found.message, found.path, causes, fix, found.data)
@@ -245,6 +247,8 @@ class _Judge:
         return ""
 
 
+#: Where there was none to search.
+NO_TIME = "There was no time to find the cause."
 #: What to do about an engine whose smaller time steps do what the numbers say.
 FINER_STEPS = "Let it make smaller time steps."
 _FIXES = {

@@ -77,7 +77,7 @@ class Wish:
     """What is to be proven. stage: opened stage of the file, or None. pythons, or folders, of other engines by their
     key. is_posed: False where the asset has no pose that it starts in. keyframes: names of those that its file has.
     against: another model of the same asset, with words for it. unread: what differs there and is in neither model.
-    trips: see `trips.trip_checks`. sections: of SECTIONS; what is not asked for is not tried. used: seconds of the budget
+    trips: see `trips.trip_checks`. sections: of SECTIONS; what is not asked for is not tried. used: of the budget, s,
     that reading the file took.
     """
 
@@ -422,8 +422,7 @@ def _joint_checks(
     """Each joint in each experiment and engine, against the answer."""
     subject = proof.subject
     probes, left_out = trials.probes
-    for path, why in left_out.items():
-        yield Check("joints", "experiments", "skipped", f"{path} is tried with the whole asset only: {why}.", path)
+    yield from _left_out_checks(left_out)
     yield from _drive_checks(subject, probes, partial(budget.has, _shares(wish)["joints"]))
     if stiff := [probe for probe in probes if any(not joints.is_resolved(probe, one) for one in joints.EXPERIMENTS)]:
         yield Check("joints", "experiments", "skipped", _too_stiff(stiff), stiff[0].facts.path)
@@ -433,12 +432,13 @@ def _joint_checks(
     for engine in engines if benches else ():
         untold: dict[str, joints.Probe] = {}
         wrong: list[tuple[joints.Probe, joints.Outcome]] = []
+        late: list[str] = []
         for experiment, motion in _bench_motions(
             wish, engine, _hurried(subject, chosen, benches, engine), budget, begun.get(engine)
         ):  # fmt: skip
-            words, own, model = joints.EXPERIMENTS[experiment][1], chosen[experiment], benches[experiment]
+            own, model = chosen[experiment], benches[experiment]
             if motion is None:
-                yield Check("joints", experiment, "skipped", f"There was no time for the {words} in {engine}.")
+                late.append(experiment)
                 continue
             if motion.problem:
                 yield Check("joints", experiment, "skipped", f"{engine}: {motion.problem}")
@@ -457,6 +457,8 @@ def _joint_checks(
                     wrong.append((probe, outcome))
                     continue
                 proof.outcomes.append(outcome)
+        if late:
+            yield _late_check(engine, late)
         with suppress(OutOfTimeError):
             wrong = _with_finer_steps(wish, subject, wrong, budget, begun.get(engine))
         proof.outcomes += [outcome for _, outcome in wrong]
@@ -472,6 +474,31 @@ def _joint_checks(
     kept = sum(outcome.is_kept for outcome in proof.outcomes)
     if tried and kept == tried:
         yield Check("joints", "experiments", "pass", f"All {tried} experiments with joints have the right answer.")
+
+
+def _left_out_checks(left_out: Mapping[str, str]) -> Iterator[Check]:
+    """Joints that are not taken out of the asset: those with the same reason together. left_out: reasons by path."""
+    groups: dict[str, list[str]] = {}
+    for path, why in left_out.items():
+        groups.setdefault(why, []).append(path)
+    for why, paths_of in groups.items():
+        message, others = f"{paths_of[0]} is tried with the whole asset only: {why}.", len(paths_of) - 1
+        if others == 1:
+            message += " " + "So is 1 other joint."
+        elif others:
+            message += " " + f"So are {others} other joints."
+        yield Check("joints", "experiments", "skipped", message, paths_of[0], data={"joints": paths_of})
+
+
+def _late_check(engine: str, late: Sequence[str]) -> Check:
+    """Of the experiments with joints for which there was no time in an engine."""
+    name, words, others = ENGINES[engine].name, joints.EXPERIMENTS[late[0]][1], len(late) - 1
+    message = f"There was no time for the {words} in {name}."
+    if others == 1:
+        message += " " + "Nor was there for 1 other experiment."
+    elif others:
+        message += " " + f"Nor was there for {others} other experiments."
+    return Check("joints", late[0], "skipped", message, data={"engine": engine, "experiments": list(late)})
 
 
 def _hurried(

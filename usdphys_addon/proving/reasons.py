@@ -33,8 +33,6 @@ _FIRST_MOMENT = 0.25
 
 #: What to look at where an engine gives no numbers, and smaller time steps do not help.
 _LOST_FIX = "Check the masses, moments of inertia and gains there."
-#: Where no reason is found.
-NO_TIME = "There was no time to find the cause."
 
 
 class Reason(NamedTuple):
@@ -112,7 +110,7 @@ def reason_of(
         shape = model.prims[parted[0].path].display
         words = f"Each engine makes its own convex parts of {shape}, which may be why."
         return Reason(causes, words, "Make convex parts of it.")
-    return Reason((), "No attribute alone is the cause." if has_time() else NO_TIME)
+    return Reason((), "No attribute alone is the cause." if has_time() else plain.NO_TIME)
 
 
 def _healing_rate(run: Runner, first: Parting, experiment: Experiment, has_time: Callable[[], bool]) -> int:
