@@ -836,6 +836,23 @@ def test_each_engine_is_run_before_a_reason_is_searched_for_one() -> None:
     assert checks[0].fix == "Trust the preview and MuJoCo here: they move it alike."
 
 
+def test_a_joint_that_breaks_in_the_preview_and_cannot_elsewhere_is_why_they_part() -> None:
+    """A door that fell out of its frame was said to have no reason in an engine without joints that break."""
+    file = hinge_file("Y", break_force=2.0)
+    model = model_of(stage_of(file.text()))
+    experiment = runs.Experiment(model, 1.0)
+    assert experiment.motion.broken == (f"{W}/Pin",)
+    told = Issue("EngineLimits", "info", f"{W}/Pin", "", "Havok does not measure what joints bear.", "")
+
+    def holding(_chosen: Any, _rate: int = 1) -> runs.Motion:
+        still = np.repeat(experiment.motion.positions[:1], len(experiment.motion.positions), axis=0)
+        return replace(experiment.motion, positions=still, broken=(), notices=[told])
+
+    ((check, _, _),) = other_engines.engine_checks(model, experiment, {"havok": holding}, [], Budget(60.0), 1.0)
+    assert [cause.attribute for cause in check.causes] == ["physics:breakForce"]
+    assert "breaks in the preview, and cannot in Havok." in check.message
+
+
 @pytest.mark.parametrize("rate", [1, 4, 16, 0])
 def test_what_smaller_time_steps_of_an_engine_heal_in_the_whole_asset_is_said_to_be_so(rate: int) -> None:
     """Joints of Havok gave way by 7 mm with 60 steps a second, and by nothing with 960."""
@@ -1653,6 +1670,17 @@ def test_the_page_is_read_by_a_browser_where_an_engine_loses_a_body_and_names_lo
         content = json.loads(found[1], parse_constant=pytest.fail)
     (poses,) = (poses for path, poses in content["engines"][0]["motion"].items() if path == f"{W}/Bar")
     assert poses[-1] == poses[4] != poses[0]
+
+
+def test_an_engine_has_one_colour_on_a_page_and_all_labels_are_in_the_picture() -> None:
+    """The line of MuJoCo was blue in one plot, as the preview is elsewhere, and half of the last label was cut off."""
+    proof = proof_of(DEMOS["pendulum"](METERS), sections=frozenset({"rewrites"}), seconds=0.3)
+    proof.motions["mujoco"] = proof.motions["preview"]
+    text = page.page(proof, Wish("asset.usda", proof.subject.model))
+    colours = re.findall(r'<i style="background:(#\w+)"></i>(MuJoCo)', text)
+    assert len(colours) == 3 and len(set(colours)) == 1
+    labels = re.findall(r'<text x="(\d+)[.\d]*" y="204" text-anchor="(\w+)">', text)
+    assert [anchor for _, anchor in labels] == ["start", "middle", "end"] * 2
 
 
 def test_rounding_does_not_fill_a_plot() -> None:

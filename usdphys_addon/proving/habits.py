@@ -211,6 +211,20 @@ def lost(motion: Motion) -> str:
     return next((path for path in lost if path in motion.paths), "")
 
 
+def unbroken(model: PhysicsModel, first: Parting, here: Motion, there: Motion) -> tuple[Cause, ...]:
+    """What breaks the joints of a body in the preview, where an engine says that it cannot break them."""
+    limited = there.limits()
+    found = []
+    for facts in _joints_of(subject_of(model), first.body):
+        if facts.path in here.broken and facts.path in limited:
+            found += [
+                opinions.cause_alone(model, Opinion(facts.path, name, field))
+                for name, value in facts.prim.schemas.items() for field in ("break_force", "break_torque")
+                if getattr(value, field, None) is not None
+            ]  # fmt: skip
+    return tuple(found)
+
+
 def following(motion: Motion, causes: Sequence[Cause]) -> str:
     """What the preview says of a joint that follows another, where that is a cause; "" else."""
     about = {cause.path for cause in causes if "mimic" in cause.attribute}

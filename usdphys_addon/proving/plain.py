@@ -415,6 +415,8 @@ def _limits(subject: Subject, pose: Pose) -> Iterator[Check]:
         causes = tuple(cause for one in group for cause in one.causes)
         data = {"what": what, "joints": [{"path": one.path, **one.data} for one in group]}
         fix = "Correct the limit, or what is outside of it."
+        if what == STARTS and not pose.is_chosen and pose.keyframes:
+            fix = "Prove it in that pose, or correct the limit."
         yield Check(SECTION, "limits", status, message, group[0].path, causes, fix, data)
     if not groups:
         yield Check(SECTION, "limits", "pass", "Joints start within their limits, and are driven to what is in them.")

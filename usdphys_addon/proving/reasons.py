@@ -57,6 +57,10 @@ def reason_of(
             steps = round(rate / STEP)
             words += " " + f"With {steps} steps a second, {name} moves it as the preview does."
         return Reason((), words, plain.FINER_STEPS if rate else _LOST_FIX)
+    if causes := habits.unbroken(model, first, experiment.motion, other):
+        joint = model.prims[causes[0].path].display
+        fix = f"Do without it, or choose an engine that has it: {name} does not."
+        return Reason(causes, f"{joint} breaks in the preview, and cannot in {name}.", fix)
     if pushed := _pushed(model, first, starts):
         causes = tuple(cause for check in pushed for cause in check.causes)[:MOST_CAUSES]
         return Reason(causes, f"{plain.PUSHED[pushed[0].name]}, which each engine does in its own way.")
