@@ -35,6 +35,28 @@ def test_without_edits_the_layer_is_empty(tmp_path, crate):
     assert crate.read_bytes() == before
 
 
+@pytest.mark.parametrize("kind", ["Xform", "Scope", "Cube", "Sphere", "Mesh", "BasisCurves", "Points"])
+@pytest.mark.parametrize("purpose", ["default", "guide", "proxy", "render"])
+@pytest.mark.parametrize("place", ["own", "above"])
+def test_what_a_collider_is_shown_to_is_no_edit(tmp_path, kind, purpose, place):
+    """Also where it has no geometry of its own, as in files whose meshes are below it."""
+    own, above = (f'uniform token purpose = "{purpose}"' if place == name else "" for name in ("own", "above"))
+    points = "point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]"
+    more = {
+        "Mesh": f"int[] faceVertexCounts = [3]\nint[] faceVertexIndices = [0, 1, 2]\n{points}",
+        "BasisCurves": f'uniform token type = "linear"\nint[] curveVertexCounts = [3]\n{points}', "Points": points,
+    }.get(kind, 'def Cube "Shape"\n{\n}' if kind in ("Xform", "Scope") else "")  # fmt: skip
+    path = write(
+        tmp_path / "file.usda",
+        f'def Xform "Body" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])\n{{\ndef Xform "Shapes"\n{{\n{above}\n'
+        f'def {kind} "Shape" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"])\n{{\n{own}\n'
+        f'uniform token physics:approximation = "convexHull"\n{more}\n}}\n}}\n}}\n',
+    )
+    usd_import.import_usd(bpy.context, path, usd_import.ImportOptions())
+    text = layer(tmp_path).read_text()
+    assert "over " not in text and "def " not in text
+
+
 def test_a_layer_counts_its_edits_and_nothing_else(tmp_path, crate):
     def counts():
         bpy.context.view_layer.update()

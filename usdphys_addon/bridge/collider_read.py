@@ -73,6 +73,7 @@ class ColliderReader:
                 type_name = remembered.type_of(placement.obj)
                 type_name = type_name if type_name in usd_geom.CURVE_TYPES else "Xform"
                 above = self.own_prim(placement.path, type_name, placement, world)
+                above.purpose = _shown_purpose(item, touched, placement)
                 self.add_approximation(above, item, touched)
                 self.finish(above, item, touched, placement)
                 continue
@@ -135,8 +136,9 @@ class ColliderReader:
                 f"'{obj.name}' is a mesh collider but has no faces.",
                 f"Give '{obj.name}' a mesh with faces, choose a primitive shape, or remove the collider.",
             )  # fmt: skip
-            # What a file says of a mesh without faces, or of what an Empty stands for, stays in it.
-            if obj.type not in ("MESH", "EMPTY") or remembered.type_of(obj) not in usd_geom.GEOMETRY_TYPES:
+            # What a file says of a mesh without faces, of points, or of what an Empty stands for, stays in it.
+            has_kept = obj.type in ("MESH", "EMPTY", "POINTCLOUD")
+            if not has_kept or remembered.type_of(obj) not in usd_geom.GEOMETRY_TYPES:
                 return None
         prim = self.own_prim(placement.geometry or placement.path, "Mesh", placement, world)
         approximation = _approximation_of(item)
@@ -149,8 +151,7 @@ class ColliderReader:
             if key not in self._loaders:
                 self._loaders[key] = cache(partial(meshes.read_mesh, placement.evaluated, self.context.meters))
             prim.mesh = self._loaders[key]
-        purpose = item.purpose
-        prim.purpose = purpose.lower() if purpose != "AUTO" else "guide" if obj.hide_render else "default"
+        prim.purpose = _shown_purpose(item, item.keys(), placement)
         return prim
 
     def moves(self, placement: Placement) -> bool:
@@ -274,6 +275,11 @@ def _purpose_of(item: Any, touched: list[str]) -> str:
     """The purpose of a collider; empty where it is automatic."""
     purpose = item.purpose if "purpose" in touched else "AUTO"
     return "" if purpose == "AUTO" else str(purpose).lower()
+
+
+def _shown_purpose(item: Any, touched: list[str], placement: Placement) -> str:
+    """The purpose of a collider whose prim is that of its object."""
+    return _purpose_of(item, touched) or ("guide" if placement.obj.hide_render else "default")
 
 
 def _approximation_of(item: Any) -> str | None:
