@@ -497,8 +497,11 @@ class Experiment:
         if len(self.ways) > 1:
             # An impact may come earlier or later by steps of the solver.
             speeds = np.maximum.accumulate(np.gradient(self.ways, STEP, axis=0), axis=0)
-            # What hits a body that lies may be late by this share of its own way.
-            found = found + (STEP / 2 + slack * self._lain()) * speeds
+            # What hits a body that lies may come earlier or later by this share of the time.
+            aside = slack * self._lain()
+            rows = np.arange(len(speeds))[:, None] + np.ceil(aside / STEP).astype(int)
+            soon = np.take_along_axis(speeds, np.minimum(rows, len(speeds) - 1), axis=0)
+            found = found + STEP / 2 * speeds + aside * soon
         return np.asarray(found)
 
     def _lain(self) -> Floats:
