@@ -12,7 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 from usdphys_ext.usdphys_addon.cli import hand_over, main
-from usdphys_ext.usdphys_addon.proving import runs
+from usdphys_ext.usdphys_addon.proving import budget
+from usdphys_ext.usdphys_addon.proving.budget import Budget
 from usdphys_ext.usdphys_addon.simulation.engine import PYTHONS, others
 from usdphys_ext.usdphys_addon.simulation.engines import pipe
 from usdphys_ext.usdphys_addon.system import blender
@@ -77,6 +78,22 @@ def test_an_asset_is_proven_against_its_source(door: Path, capsys) -> None:
     capsys.readouterr()
     assert main(["prove", str(door), "--against", str(source), *LONG]) == 1
     assert "physics:upperLimit of /World/Hinge (not said; 108" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_model_with_a_keyframe_is_told_to_start_there_and_is_silent_in_it(tmp_path: Path, capsys) -> None:
+    """Legs of a robot, whose limits exclude zero, were said to have no pose to start in."""
+    model = tmp_path / "leg.xml"
+    model.write_text("""<mujoco><compiler angle="radian"/><worldbody><body name="leg" pos="0 0 1">
+        <joint name="knee" axis="0 1 0" range="-2 -0.5"/>
+        <geom type="box" size="0.02 0.02 0.1" pos="0 0 -0.1" mass="1"/></body></worldbody>
+        <keyframe><key name="home" qpos="-1"/></keyframe></mujoco>""")
+    limits = ["prove", str(model), "--only", "asset", "--budget", "5000"]
+    assert main(limits) == 0
+    told = capsys.readouterr().out
+    assert "starts 0 degrees, outside of its limits" in told and "with --keyframe home." in told
+    assert main([*limits, "--keyframe", "home"]) == 0
+    assert "limits" not in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -245,9 +262,9 @@ def test_an_engine_that_takes_longer_than_the_budget_is_ended_and_said_so(
     program = door.with_name("python")
     program.write_text(f"#!{sys.executable}\nimport time\ntime.sleep(3600)\n", encoding="utf-8")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setattr(runs, "LEAST_RUN", 0.2)
-    monkeypatch.setattr(runs.Budget, "used", 4999.9)
-    monkeypatch.setattr(runs.Budget, "has", lambda _budget, _share=1.0: True)
+    monkeypatch.setattr(budget, "LEAST_RUN", 0.2)
+    monkeypatch.setattr(Budget, "used", 4999.8)
+    monkeypatch.setattr(Budget, "has", lambda _budget, _share=1.0: True)
     assert main(["prove", str(door), "--engine-python", f"physx={program}", *LONG]) == 0
     assert "PhysX: it takes longer than the budget leaves" in capsys.readouterr().out
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import formats
 from ..batch.worker import BLENDER
+from ..core import clock
 from ..core.errors import InputError, NeedsBlenderError, UsageError
 from ..core.words import counted
 from ..simulation.engine import PYTHONS, others
@@ -168,6 +169,7 @@ def _targets(options: argparse.Namespace, ends: dict[str, str]) -> list[str]:
 @contextmanager
 def _proof_of(options: argparse.Namespace) -> Iterator[tuple[Proof, Wish]]:
     """The proof of the file; meshes are there while the block runs."""
+    began = clock.now()
     formats.expose_pxr()
     from ..proving import expectations
     from ..proving.prove import Wish, prove
@@ -184,9 +186,14 @@ def _proof_of(options: argparse.Namespace) -> Iterator[tuple[Proof, Wish]]:
         wish = Wish(options.file, model, stage, options.budget, options.seconds, pythons, expected)
         wish.sections = frozenset(getattr(options, "only", ())) or wish.sections
         wish.trips = trips_of(file) if "rewrites" in wish.sections else {}
-        # Descriptions of robots have no pose to start in: all joints at zero is none.
-        wish.is_posed = source not in (formats.URDF, formats.SDF, formats.MJCF)
+        # Descriptions of robots have no pose to start in: all joints at zero is none, and a keyframe is one.
+        wish.is_posed = source not in (formats.URDF, formats.SDF, formats.MJCF) or bool(options.keyframe)
+        if source is formats.MJCF and not wish.is_posed:
+            from ..usd import mjcf_stage
+
+            wish.keyframes = mjcf_stage.keyframes_of(Path(options.file))
         if not options.against:
+            wish.used = clock.now() - began
             with usd_read.damage_refused(file):
                 proof = prove(wish)
             yield proof, wish
@@ -195,6 +202,7 @@ def _proof_of(options: argparse.Namespace) -> Iterator[tuple[Proof, Wish]]:
             print_issues(options, issues, warn)
             wish.against, wish.against_words = _matched(model, other), f"in '{Path(options.against).name}'"
             wish.unread = _unread(options)
+            wish.used = clock.now() - began
             with usd_read.damage_refused(file):
                 proof = prove(wish)
             yield proof, wish

@@ -23,9 +23,10 @@ from ..core.schema import split_applied
 from ..core.schemas import usd_physics
 from ..simulation.joint_poses import position_of, relative_pose, whole_turns
 from . import opinions
+from .budget import Budget
 from .certificate import Check, measure
 from .opinions import Opinion
-from .runs import Budget, Motion, Subject, ends_of, simulated, subject_of, with_floor
+from .runs import Motion, Subject, ends_of, simulated, subject_of, with_floor
 
 SECTION = "expectations"
 #: s, that an expectation may simulate.

@@ -27,9 +27,10 @@ from ..simulation.articulations import joints_by_root
 from ..simulation.engine import Habit
 from ..simulation.joint_facts import NO_LIMIT, Drive, JointFacts
 from ..simulation.joint_poses import position_of, relative_pose, whole_turns
+from .budget import check_time
 from .certificate import measure
 from .plain import gap_of
-from .runs import STEP, Motion, Subject, check_time, ends_of, subject_of
+from .runs import STEP, Motion, Subject, ends_of, subject_of
 
 Floats = NDArray[np.float64]
 BENCH = "/Bench"

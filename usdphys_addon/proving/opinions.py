@@ -22,6 +22,8 @@ _STRUCTURE = frozenset({"body0", "body1", "local_pos0", "local_pos1", "local_rot
 PLACE, MATERIAL, POINTS, PRIM = "place", "material", "points", "prim"
 #: What they are called.
 NAMES = {PLACE: "xformOp", MATERIAL: "material:binding", POINTS: "points", PRIM: ""}
+#: Causes that are looked for one after the other, and that are told at most.
+MOST_CAUSES = 6
 #: Shares by which the words of two files may differ by rounding.
 _ROUNDING = 1e-5
 
@@ -327,3 +329,10 @@ def alone(
         if heals_with([opinion], heals):
             found.append(opinion)
     return found or smallest(candidates, heals, has_time)
+
+
+def narrowed(found: list[Opinion], has_time: Callable[[], bool]) -> tuple[list[Opinion], str]:
+    """(causes, sentence): of a search that ended early, whose set is too large to be called a cause, none."""
+    if len(found) <= MOST_CAUSES or has_time():
+        return found, ""
+    return [], f"There was no time to find the cause among {len(found)} attributes."

@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -295,20 +295,28 @@ def _issues(model: PhysicsModel) -> str:
 _LEAST_ROOM = 1e-6
 
 
+class _Curve(NamedTuple):
+    """number: of the engine, which has the same colour everywhere."""
+
+    name: str
+    number: int
+    values: NDArray[np.float64]
+
+
 def _plots(proof: Proof) -> str:
     plots = []
     bodies = [path for part in proof.subject.parts for path in part.bodies]
-    curves = {}
-    for key, motion in proof.motions.items():
+    curves = []
+    for number, (key, motion) in enumerate(proof.motions.items()):
         if motion.velocities.size and all(path in motion.paths for path in bodies) and bodies:
             energies = plain.energies_of(proof.subject, bodies, motion).sum(axis=1)
-            curves[ENGINES[key].name] = energies - energies[0]
+            curves.append(_Curve(ENGINES[key].name, number, energies - energies[0]))
     plots.append(_plot("Kinetic energy and that of height, since the start", "J", curves))
-    apart = {}
     reference = next(iter(proof.motions.values()), None)
-    for key, motion in list(proof.motions.items())[1:]:
-        if reference is not None:
-            apart[f"{ENGINES[key].name} and the preview"] = _largest(reference, motion)
+    apart = [
+        _Curve(f"{ENGINES[key].name} and the preview", number, _largest(reference, motion))
+        for number, (key, motion) in enumerate(proof.motions.items()) if number and reference is not None
+    ]  # fmt: skip
     plots.append(_plot("Largest distance of a body between two engines", "m", apart))
     return f'<section id="plots"><h2>Plots</h2>{"".join(filter(None, plots))}</section>'
 
@@ -324,17 +332,17 @@ def _largest(one: Motion, other: Motion) -> NDArray[np.float64]:
     return np.asarray(apart.max(axis=1))
 
 
-def _plot(title: str, unit: str, curves: dict[str, NDArray[np.float64]]) -> str:
+def _plot(title: str, unit: str, curves: Sequence[_Curve]) -> str:
     """A picture as SVG, with a table of the ends for those who do not see it."""
-    curves = {name: values for name, values in curves.items() if len(values) > 1 and np.isfinite(values).all()}
+    curves = [curve for curve in curves if len(curve.values) > 1 and np.isfinite(curve.values).all()]
     if not curves:
         return ""
-    low = min(0.0, *(float(values.min()) for values in curves.values()))
-    high = max(0.0, *(float(values.max()) for values in curves.values()))
+    low = min(0.0, *(float(curve.values.min()) for curve in curves))
+    high = max(0.0, *(float(curve.values.max()) for curve in curves))
     room = max(high - low, _LEAST_ROOM)
     width, height, left, top = 640, 220, 84, 12
     inner, tall = width - left - 12, height - top - 36
-    longest = max(len(values) for values in curves.values())
+    longest = max(len(curve.values) for curve in curves)
 
     def x(frame: float) -> float:
         return left + inner * frame / max(1, longest - 1)
@@ -347,11 +355,11 @@ def _plot(title: str, unit: str, curves: dict[str, NDArray[np.float64]]) -> str:
         value = low + share * room
         lines.append(f'<line class="grid" x1="{left}" x2="{width - 12}" y1="{y(value):.1f}" y2="{y(value):.1f}"/>'
                      f'<text x="{left - 6}" y="{y(value) + 4:.1f}" text-anchor="end">{value:.3g}</text>')  # fmt: skip
-    for share in (0.0, 0.5, 1.0):
+    for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
         frame = share * (longest - 1)
-        lines.append(f'<text x="{x(frame):.1f}" y="{height - 16}" text-anchor="middle">{frame * STEP:.3g} s</text>')
+        lines.append(f'<text x="{x(frame):.1f}" y="{height - 16}" text-anchor="{anchor}">{frame * STEP:.3g} s</text>')
     legend = []
-    for number, (name, values) in enumerate(curves.items()):
+    for name, number, values in curves:
         colour = _COLOURS[number % len(_COLOURS)]
         points = " ".join(f"{x(frame):.1f},{y(float(value)):.1f}" for frame, value in enumerate(values))
         lines.append(f'<polyline fill="none" stroke="{colour}" stroke-width="2" points="{points}"/>')

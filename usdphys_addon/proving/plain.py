@@ -21,16 +21,16 @@ from ..core.words import counted
 from ..simulation.engine import ENGINES
 from ..simulation.joint_facts import NO_LIMIT
 from ..simulation.joint_poses import position_of, relative_pose, whole_turns
-from . import opinions
+from . import bearing, oddities, opinions
+from .budget import Budget, OutOfTimeError
 from .certificate import Check, Status, measure
 from .opinions import Cause, Opinion
 from .runs import (
     GLIMPSE,
     STEP,
-    Budget,
     Motion,
-    OutOfTimeError,
     Part,
+    Parting,
     Start,
     Subject,
     corners_of,
@@ -57,15 +57,6 @@ _FAST = 0.01
 APART, TURNED, SHARE = 1e-3, 0.02, 0.02
 #: rad, and part of the radius, by which a drive may sag.
 SAG, SAG_SHARE = 0.1, 0.1
-#: kg/m3 of what is made: aerogel and osmium have less and more than these.
-DENSITIES = (1.0, 25000.0)
-#: m/s2, of what is stood on: Pluto and Jupiter have more and less than these.
-PLANETS = (0.5, 30.0)
-#: By how much a moment of inertia may be more or less than that of the shapes.
-INERTIA = 30.0
-#: By how many lengths of its colliders a centre of mass may be outside of them: many robots collide with less than they
-#: are.
-OUTSIDE = 1.5
 #: Code of the rule about bodies that start inside others.
 INSIDE = "BodiesOverlap"
 _HEAL_TRIES = 60
@@ -75,6 +66,26 @@ _MOMENT, _SHIFTED = 0.1, 0.02
 _HULLS = ("convexHull", "boundingCube", "boundingSphere")
 #: m and degrees that are not told.
 _NOTHING = 1e-6
+
+
+class Pose(NamedTuple):
+    """That an asset starts in. is_chosen: False where nobody has. keyframes: names of those of the file, with other
+    poses."""
+
+    is_chosen: bool = True
+    keyframes: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What is told of a start that nobody has chosen."""
+        if self.keyframes:
+            name = self.keyframes[0]
+            return f"All joints are at zero there: the file has a pose to start in, with --keyframe {name}."
+        return "All joints are at zero there: a description of a robot has no pose to start in."
+
+
+#: Of what somebody has made.
+POSED = Pose()
 
 
 class Found(NamedTuple):
@@ -90,17 +101,16 @@ _Test = Callable[[Subject, Part, Motion], Found | None]
 
 
 def checks_of(
-    start: Start, subject: Subject, budget: Budget, share: float, seconds: float = REST, *, is_posed: bool = True,
+    start: Start, subject: Subject, budget: Budget, share: float, seconds: float = REST, *, pose: Pose = POSED,
     others: Sequence[str] = (),
 ) -> Iterator[Check]:  # fmt: skip
     """The checks of an asset, in the preview's engine. share: of the budget that may be used by then. Its first run is
-    made if there is time for it in all of the budget. start: of the asset on its floor. is_posed: see `Wish`. others:
-    keys of the engines that are stepped from here, beside the preview: what fails in the preview alone is no fault of
-    the asset."""
-    starts = [*_inside(subject, is_posed), *_limits(subject, is_posed)]
+    made if there is time for it in all of the budget. start: of the asset on its floor. pose: that it starts in.
+    others: keys of the engines that are stepped from here, beside the preview: what fails in the preview alone is no
+    fault of the asset."""
+    starts = [*_inside(subject, pose), *_limits(subject, pose)]
     yield from starts
-    yield from _matter(subject, partial(budget.has, share))
-    yield from _gravity(subject)
+    yield from oddities.checks_of(subject, partial(budget.has, share))
     if not subject.parts:
         yield Check(SECTION, "rest", "skipped", "Nothing is dynamic, so nothing can be simulated.")
         return
@@ -124,23 +134,28 @@ def checks_of(
         "rest": f"Every free part rests within {seconds:g} s.", "energy": "No energy comes from nowhere.",
         "joints": "Joints stay together.", "drives": "Drives hold their pose.",
     }  # fmt: skip
-    judge = _Judge(subject, model, motion, seconds, starts, is_posed, others, partial(budget.has, share), {})
+    judge = _Judge(subject, model, motion, seconds, starts, pose, others, partial(budget.has, share), {})
     for name, test in tests.items():
         if name == "energy" and (why := _gives_energy(subject, starts, motion)):
             yield Check(SECTION, name, "skipped", why)
             continue
         # A robot that nothing holds falls from a pose that nobody has chosen.
-        is_left_out = name == "drives" and not is_posed
+        is_left_out = name == "drives" and not pose.is_chosen
         falling = [part for part in subject.free if is_left_out and any(facts.drives for facts in part.joints)]
         if falling:
             body = subject.model.prims[falling[0].bodies[0]].display
             message = f"How far drives of {body} give way is not asked: nothing holds it."
-            yield Check(SECTION, name, "skipped", f"{message} {_ZERO}", falling[0].bodies[0])
+            yield Check(SECTION, name, "skipped", f"{message} {pose.words}", falling[0].bodies[0])
         asked = [part for part in subject.parts if not any(part is one for one in falling)]
         checks = [judge.check(name, test, part, found) for part in asked if (found := test(subject, part, motion))]
         yield from checks
         if asked and not checks:
             yield Check(SECTION, name, "pass", told[name])
+    if budget.has(share):
+        yield from bearing.checks_of(SECTION, subject, model, seconds, others)
+    elif any(facts.breaks for facts in subject.joints):
+        message = "There was no time to see whether joints that break bear what hangs on them."
+        yield Check(SECTION, "bearing", "skipped", message)
     if budget.has(share):
         yield _same_again(model, motion, min(seconds, 2.0))
     else:
@@ -157,14 +172,14 @@ class _Judge:
     motion: Motion
     seconds: float
     starts: Sequence[Check]
-    is_posed: bool
+    pose: Pose
     engines: Sequence[str]
     has_time: Callable[[], bool]
     motions: dict[str, Motion]
 
     def check(self, name: str, test: _Test, part: Part, found: Found) -> Check:
         """Whether the pose that nobody has chosen, the preview alone or the asset is at fault."""
-        if not self.is_posed and (pushed := pushed_at_start(self.subject, part, self.starts)):
+        if not self.pose.is_chosen and (pushed := pushed_at_start(self.subject, part, self.starts)):
             message = found.message + " " + f"{PUSHED[pushed[0].name]}, and nobody has chosen that start."
             causes = tuple(cause for check in pushed for cause in check.causes)
             return Check(SECTION, name, "doubtful", message, found.path, causes, pushed[0].fix, found.data)
@@ -191,11 +206,13 @@ class _Judge:
             message = found.message + " " + "It leaves what stands still over an edge, and there is no floor."
             fix = "Put a floor below it, if it is not to fall."
             return Check(SECTION, name, "doubtful", message, found.path, causes, fix, found.data)
-        if self.is_posed or name != "drives":
+        if not causes and not found.data.get("at_start") and not self.has_time():
+            found = found._replace(message=f"{found.message} {NO_TIME}")
+        if self.pose.is_chosen or name != "drives":
             fix = _FIXES["start" if found.data.get("at_start") else name]
             return Check(SECTION, name, "fail", found.message, found.path, causes, fix, found.data)
         # How much a drive has to bear, the pose decides.
-        message = f"{found.message} {_ZERO}"
+        message = f"{found.message} {self.pose.words}"
         return Check(SECTION, name, "doubtful", message, found.path, causes, _FIXES[name], found.data)
 
     def _jams(self, part: Part, path: str) -> list[list[str]]:
@@ -230,6 +247,8 @@ class _Judge:
         return ""
 
 
+#: Where there was none to search.
+NO_TIME = "There was no time to find the cause."
 #: What to do about an engine whose smaller time steps do what the numbers say.
 FINER_STEPS = "Let it make smaller time steps."
 _FIXES = {
@@ -260,8 +279,6 @@ PUSHED = {
     "limits": "Joints that start outside of their limits are pushed back",
     "inside": "Bodies that start inside others are pushed apart",
 }
-#: What is told of a start that nobody has chosen.
-_ZERO = "All joints are at zero there: a description of a robot has no pose to start in."
 
 
 def pushed_at_start(subject: Subject, part: Part, starts: Sequence[Check]) -> list[Check]:
@@ -273,6 +290,13 @@ def pushed_at_start(subject: Subject, part: Part, starts: Sequence[Check]) -> li
     ]  # fmt: skip
 
 
+def pushed_with(model: PhysicsModel, first: Parting, starts: Sequence[Check]) -> list[Check]:
+    """The checks that say that what hangs together with a body that parts is pushed in the first moment."""
+    subject = subject_of(model)
+    part = next((part for part in subject.parts if first.body in part.bodies), None)
+    return pushed_at_start(subject, part, starts) if part is not None else []
+
+
 def is_of_the_start(check: Check) -> bool:
     """Whether a check says that bodies are pushed in the first moment, which each engine does in its own way."""
     return check.section == SECTION and check.status != "pass" and (
@@ -280,7 +304,7 @@ def is_of_the_start(check: Check) -> bool:
     )  # fmt: skip
 
 
-def _inside(subject: Subject, is_posed: bool) -> Iterator[Check]:
+def _inside(subject: Subject, pose: Pose) -> Iterator[Check]:
     with np.errstate(all="ignore"):
         found = validate(subject.model, codes=(INSIDE,))
     # Those that have a body in common are told together: one thing that is in a wrong place is in several others.
@@ -297,11 +321,11 @@ def _inside(subject: Subject, is_posed: bool) -> Iterator[Check]:
             message += " " + "So does 1 other pair of bodies."
         elif others:
             message += " " + f"So do {others} other pairs of bodies."
-        if not is_posed:
-            message += f" {_ZERO}"
-        status: Status = "fail" if is_posed else "doubtful"
+        if not pose.is_chosen:
+            message += f" {pose.words}"
+        status: Status = "fail" if pose.is_chosen else "doubtful"
         # Where nobody has chosen a pose, the pose is the reason.
-        hollow = _filled(subject, ends[numbers[0]]) if is_posed else []
+        hollow = _filled(subject, ends[numbers[0]]) if pose.is_chosen else []
         causes = tuple(opinions.cause_alone(subject.model, one) for one in hollow)
         causes += tuple(dict.fromkeys(cause for number in numbers for cause in filter_causes(ends[number])))
         fix = f"Make convex parts of it, if it is hollow there. {issue.fix}" if hollow else issue.fix
@@ -362,104 +386,6 @@ def filter_causes(ends: Sequence[str]) -> tuple[Cause, ...]:
     return tuple(Cause(path, "physics:filteredPairs, xformOp", "no pair with the other") for path in ends)
 
 
-def _matter(subject: Subject, has_time: Callable[[], bool]) -> Iterator[Check]:
-    """Masses, centres and moments that no thing of this shape has: bodies that are odd alike together."""
-    odd: dict[str, list[Oddity]] = {}
-    left = 0
-    for path, body in subject.layout.bodies.items():
-        if body.is_kinematic:
-            continue
-        if left or not has_time():
-            left += 1
-            continue
-        for one in _odd_matter(subject.model, path):
-            odd.setdefault(one.kind, []).append(one)
-    for group in odd.values():
-        causes = tuple(
-            opinions.cause_alone(subject.model, Opinion(one.path, "PhysicsMassAPI", one.field)) for one in group
-        )
-        message, others = group[0].message, len(group) - 1
-        if others == 1:
-            message += " " + "1 other body is odd in the same way."
-        elif others:
-            message += " " + f"{others} other bodies are odd in the same way."
-        fix = "Correct it, or leave it out: it is then computed from the colliders."
-        data = {"bodies": [{"path": one.path, **one.data} for one in group]}
-        yield Check(SECTION, "matter", "doubtful", message, group[0].path, causes, fix, data)
-    if left:
-        bodies = counted(left, "body")
-        message = f"There was no time to compare masses and moments of inertia of {bodies} with the shapes."
-        yield Check(SECTION, "matter", "skipped", message)
-    elif not odd:
-        yield Check(SECTION, "matter", "pass", "Masses, centres of mass and inertias fit the shapes.")
-
-
-class Oddity(NamedTuple):
-    """What is odd about the mass of a body. kind: bodies with the same one are told together. field: of MassAPI."""
-
-    kind: str
-    path: str
-    field: str
-    message: str
-    data: dict[str, Any]
-
-
-def _odd_matter(model: PhysicsModel, path: str) -> Iterator[Oddity]:
-    api = model.prims[path].get(usd_physics.MassAPI)
-    if api is None:
-        return
-    own = mass.mass_properties(model, path)
-    shapes = [mass.collider_shape(prim) for prim in model.colliders_of(path)]
-    volume = sum(shape.volume for shape in shapes)
-    name = model.prims[path].display
-    density = own.mass / volume if volume > 0.0 else 0.0
-    said = "mass" if api.mass else "density" if api.density else ""
-    if said and density and not DENSITIES[0] <= density <= DENSITIES[1]:
-        message = f"{name} weighs {own.mass:.4g} kg, which is {density:.3g} kg/m3."
-        yield Oddity("density", path, said, message, {"density": density})
-    moments = sorted(own.diagonal_inertia)
-    if any(api.diagonal_inertia or ()) and own.inertia_source.kind != "authored":
-        message = f"{name} has moments of inertia that are so small in the units of the file that USD ignores them."
-        yield Oddity("ignored", path, "diagonal_inertia", message, {"moments": list(api.diagonal_inertia or ())})
-    if own.inertia_source.kind == "authored":
-        if moments[2] > 1.02 * (moments[0] + moments[1]):
-            message = (
-                f"{name} has moments of inertia that no body has: the largest is more than the two others together."
-            )
-            yield Oddity("moments", path, "diagonal_inertia", message, {"moments": moments})
-        alike = subset(model, lambda _prim: True)
-        alike.prims[path].schemas["PhysicsMassAPI"] = api.copy(diagonal_inertia=None, principal_axes=None)
-        by_shape = mass.mass_properties(alike, path) if volume > 0.0 else None
-        if by_shape is not None and by_shape.inertia_source.kind != "fallback":
-            ratio = float(np.trace(own.inertia)) / max(float(np.trace(by_shape.inertia)), 1e-30)
-            if not 1.0 / INERTIA <= ratio <= INERTIA:
-                message = f"{name} has {ratio:.3g} times the moments of inertia that its shapes have."
-                yield Oddity("inertia", path, "diagonal_inertia", message, {"ratio": ratio})
-    if own.center_source.kind == "authored" and shapes:
-        found = [corners for prim in model.colliders_of(path) if (corners := corners_of(prim)) is not None]
-        if found:
-            points = np.concatenate(found)
-            body = model.prims[path].world
-            pose = frames.unscaled(body)
-            center = (pose @ np.append(own.center_of_mass, 1.0))[:3]
-            outside = np.maximum(points.min(axis=0) - center, center - points.max(axis=0)).max()
-            if outside > OUTSIDE * float(np.ptp(points, axis=0).max()):
-                message = f"{name} has its centre of mass {outside:.3g} m outside of its colliders."
-                yield Oddity("center", path, "center_of_mass", message, {"outside": float(outside)})
-
-
-def _gravity(subject: Subject) -> Iterator[Check]:
-    """Gravity that no planet has."""
-    for path, gravity in subject.layout.gravity.items():
-        size = float(np.linalg.norm(gravity))
-        if size and not PLANETS[0] <= size <= PLANETS[1]:
-            opinion = Opinion(path, "PhysicsScene", "gravity_magnitude")
-            causes = (opinions.cause_alone(subject.model, opinion),) if path in subject.model.prims else ()
-            message = f"Gravity is {size:.4g} m/s2, which no planet has."
-            fix = "Correct it, or leave it out: it is then that of the earth."
-            yield Check(SECTION, "gravity", "doubtful", message, path, causes, fix, {"gravity": size})
-
-
 #: What joints do outside of their limits.
 STARTS, DRIVEN = "starts", "is driven to"
 
@@ -473,22 +399,24 @@ class Outside(NamedTuple):
     data: dict[str, Any]
 
 
-def _limits(subject: Subject, is_posed: bool) -> Iterator[Check]:
+def _limits(subject: Subject, pose: Pose) -> Iterator[Check]:
     """Joints that start outside of their limits, and drives whose targets are there: a spring may be so on purpose."""
     groups: dict[str, list[Outside]] = {}
     for what, found in _outside(subject):
         groups.setdefault(what, []).append(found)
     for what, group in groups.items():
-        status: Status = "fail" if what == STARTS and is_posed else "doubtful"
+        status: Status = "fail" if what == STARTS and pose.is_chosen else "doubtful"
         message, others = group[0].message, len(group) - 1
         if others:
             do = {STARTS: ("does", "do"), DRIVEN: ("is", "are")}[what][others > 1]
             message += f" So {do} {counted(others, 'other joint')}."
-        if what == STARTS and not is_posed:
-            message += f" {_ZERO}"
+        if what == STARTS and not pose.is_chosen:
+            message += f" {pose.words}"
         causes = tuple(cause for one in group for cause in one.causes)
         data = {"what": what, "joints": [{"path": one.path, **one.data} for one in group]}
         fix = "Correct the limit, or what is outside of it."
+        if what == STARTS and not pose.is_chosen and pose.keyframes:
+            fix = "Prove it in that pose, or correct the limit."
         yield Check(SECTION, "limits", status, message, group[0].path, causes, fix, data)
     if not groups:
         yield Check(SECTION, "limits", "pass", "Joints start within their limits, and are driven to what is in them.")

@@ -21,9 +21,10 @@ from ..core.schemas import usd_physics
 from ..core.units import SI, StageUnits
 from ..simulation.engine import ENGINES
 from ..system.files import work_folder
+from .budget import Budget
 from .joints import BENCH, EXPERIMENTS
 from .opinions import MATERIAL, Opinion
-from .runs import FLOOR, STEP, Budget, Motion
+from .runs import FLOOR, STEP, Motion
 
 if TYPE_CHECKING:
     from ..simulation.engines.external import Run
@@ -101,6 +102,8 @@ def run_asset(
 
     chosen: opinions that are taken out before. rate: steps in a frame.
     """
+    if not budget.left(share):
+        return _none(_TOO_LONG)
     with work_folder() as folder:
         file = folder / "asset.usda"
         _write_asset(stage, floored, engine, file, chosen)
@@ -137,6 +140,9 @@ def run_benches(
     """The motion of each bench, by its experiment: those with the same gravity in one run. rate: steps in a frame."""
     found: dict[str, Motion] = {}
     for experiments in _by_gravity(benches):
+        if not budget.left(share):
+            found |= dict.fromkeys(experiments, _none(_TOO_LONG))
+            continue
         with work_folder() as folder:
             file = folder / "joints.usda"
             seconds = _write_benches(benches, experiments, file)

@@ -11,28 +11,40 @@ from typing import Any
 
 import numpy as np
 
+from ..core import paths
 from ..core.errors import UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits
 from ..core.words import counted
 from ..simulation.engine import AUTOMATIC, ENGINES, PREVIEW, Habit, Program, solvers
 from ..simulation.engine import programs as that_read_files
-from . import compared, expectations, joints, opinions, plain, programs, reasons, trips
+from . import (
+    expectations,
+    habits,
+    joints,
+    opinions,
+    other_engines,
+    plain,
+    programs,
+    readings,
+    rewrites,
+    statements,
+    trips,
+)
+from .budget import Budget, OutOfTimeError, ending_with
 from .certificate import Certificate, Check, digest_of, measure
-from .compared import Rewrite, Statements
 from .expectations import Expectation
 from .opinions import Cause, Opinion
+from .reasons import Runner
+from .rewrites import Rewrite
 from .runs import (
     FINER,
     GLIMPSE,
     STEP,
-    Budget,
     Experiment,
     Motion,
-    OutOfTimeError,
     Start,
     Subject,
-    ending_with,
     simulated,
     subject_of,
     with_floor,
@@ -46,6 +58,8 @@ SHARES = {"asset": 0.35, "expectations": 0.05, "words": 0.05, "rewrites": 0.2, "
 SHARES_AGAINST = {
     "against": 0.5, "asset": 0.15, "expectations": 0.03, "words": 0.02, "rewrites": 0.1, "joints": 0.1, "engines": 0.1
 }  # fmt: skip
+#: Seconds that comparisons simulate.
+SECONDS = 2.0
 #: Part of the seconds that is used when the last section ends: what has begun takes longer.
 _LAST = 0.95
 #: Runs for which the budget is to have room where motions are compared.
@@ -61,24 +75,27 @@ UNITS = (StageUnits(0.01, 1.0, "Y"), StageUnits(1.0, 0.001, "Z"))
 @dataclass(slots=True)
 class Wish:
     """What is to be proven. stage: opened stage of the file, or None. pythons, or folders, of other engines by their
-    key. is_posed: False where the asset has no pose that it starts in. against: another model of the same asset,
-    with words for it. unread: what differs there and is in neither model. trips: see `trips.trip_checks`.
-    sections: of SECTIONS; what is not asked for is not in the certificate.
+    key. is_posed: False where the asset has no pose that it starts in. keyframes: names of those that its file has.
+    against: another model of the same asset, with words for it. unread: what differs there and is in neither model.
+    trips: see `trips.trip_checks`. sections: of SECTIONS; what is not asked for is not tried. used: of the budget, s,
+    that reading the file took.
     """
 
     file: str
     model: PhysicsModel
     stage: Any = None
     budget: float = 120.0
-    seconds: float = compared.SECONDS
+    seconds: float = SECONDS
     pythons: Mapping[str, str] = field(default_factory=dict)
     expected: Sequence[Expectation] = ()
     is_posed: bool = True
+    keyframes: Sequence[str] = ()
     against: PhysicsModel | None = None
     against_words: str = ""
     unread: Sequence[Cause] = ()
     trips: Mapping[str, Trip | str] = field(default_factory=dict)
     sections: frozenset[str] = SECTIONS
+    used: float = 0.0
 
 
 @dataclass(slots=True)
@@ -93,7 +110,7 @@ class Proof:
 
 def prove(wish: Wish) -> Proof:
     """All checks of an asset. What does not fit into the budget is a check that was skipped."""
-    budget = Budget(wish.budget)
+    budget = Budget(wish.budget, wish.used)
     against = wish.against and with_kept_meshes(wish.against)
     wish = replace(wish, model=with_kept_meshes(wish.model), against=against)
     subject = subject_of(wish.model)
@@ -109,14 +126,15 @@ def prove(wish: Wish) -> Proof:
         add(_still_checks(wish))
         if "asset" in wanted:
             beside = [key for key in _stepped_here(wish) if key in solvers() and key != PREVIEW]
-            share = shares["asset"]
-            alone = plain.checks_of(start, subject, budget, share, is_posed=wish.is_posed, others=beside)
+            share, pose = shares["asset"], plain.Pose(wish.is_posed, tuple(wish.keyframes))
+            alone = plain.checks_of(start, subject, budget, share, pose=pose, others=beside)
             add(_in_time("asset", alone))
+            add(_unit_checks(wish))
         if "expectations" in wanted:
             demands = expectations.checks_of(subject, wish.expected, budget, shares["expectations"])
             add(_in_time("expectations", demands))
         if "words" in wanted:
-            add(_in_time("words", compared.reading_checks(wish.model, budget, shares["words"])))
+            add(_in_time("words", readings.reading_checks(wish.model, budget, shares["words"])))
         place = len(proof.certificate.checks)
         add(compared_with)
         if whole is not None:
@@ -170,6 +188,23 @@ def _still_checks(wish: Wish) -> Iterator[Check]:
         )
 
 
+def _unit_checks(wish: Wish) -> Iterator[Check]:
+    """Layers of the stage whose units or up axis are others, where there is physics in them."""
+    if wish.stage is None:
+        return
+    from ..usd import layer_units
+
+    found = [
+        one for one in layer_units.other_units(wish.stage)
+        if any(paths.is_at_or_below(path, one.path) for path, prim in wish.model.prims.items() if prim.schemas)
+    ]  # fmt: skip
+    for one in found:
+        cause = Cause(one.path, one.attribute, one.said, hint=opinions.hint_of(one.said, one.around))
+        yield Check("asset", "units", "doubtful", one.message, one.path, (cause,), one.fix)
+    if not found:
+        yield Check("asset", "units", "pass", "All layers have the units and the up axis of the stage.")
+
+
 class _Whole:
     """The motion of the whole asset, on a floor, that others are compared with."""
 
@@ -204,8 +239,8 @@ def _against_checks(whole: _Whole) -> Iterator[Check]:
     wish = whole.wish
     if "against" in whole.asked and wish.against is not None:
         yield from whole.shortened()
-        said = Statements(wish.model, wish.against, wish.against_words, "against", wish.against_words)
-        yield from compared.statement_checks(said, whole.experiment, whole.budget, whole.shares["against"])
+        said = statements.Statements(wish.model, wish.against, wish.against_words, "against", wish.against_words)
+        yield from statements.statement_checks(said, whole.experiment, whole.budget, whole.shares["against"])
         if wish.unread:
             first, count = wish.unread[0], len(wish.unread)
             attribute, path, words = first.attribute, first.path, wish.against_words
@@ -218,7 +253,7 @@ def _against_checks(whole: _Whole) -> Iterator[Check]:
                 wish.against_words,
                 "doubtful",
                 message,
-                causes=tuple(wish.unread[: compared.MOST_CAUSES]),
+                causes=tuple(wish.unread[: opinions.MOST_CAUSES]),
                 fix=fix,
             )
 
@@ -249,7 +284,7 @@ def _in_engines(whole: _Whole, proof: Proof, begun: Mapping[str, programs.Begun]
     experiment, budget, share = whole.experiment, whole.budget, whole.shares["engines"]
     wish = replace(whole.wish, seconds=experiment.seconds)
     others = _engines(wish, experiment.model, begun, budget, share)
-    found = compared.engine_checks(wish.model, experiment, others, _starts(proof), budget, share, begun.keys())
+    found = other_engines.engine_checks(wish.model, experiment, others, _starts(proof), budget, share, begun.keys())
     for check, key, motion in found:
         yield check
         if motion is not None:
@@ -266,7 +301,7 @@ def _rewrite_checks(
 ) -> Iterator[Check]:
     model = experiment.model
     ways: list[tuple[str, Callable[[], Rewrite]]] = [
-        (rewrite.name, partial(_same, rewrite)) for rewrite in compared.rewrites_of(model)
+        (rewrite.name, partial(_same, rewrite)) for rewrite in rewrites.rewrites_of(model)
     ]
     if wish.stage is not None:
         ways += [(f"units {number}", partial(_in_units, wish, units, number)) for number, units in enumerate(UNITS, 1)]
@@ -275,7 +310,7 @@ def _rewrite_checks(
             yield Check("rewrites", name, "skipped", "There was no time for this rewrite.")
             continue
         try:
-            yield compared.rewrite_check(experiment, model, make(), starts)
+            yield rewrites.rewrite_check(experiment, model, make(), starts)
         except UsdPhysError as error:
             yield Check("rewrites", name, "skipped", f"It cannot be said so: {error}")
     if wish.stage is None:
@@ -314,7 +349,7 @@ def _begun(
 
 def _engines(
     wish: Wish, floored: PhysicsModel, begun: Mapping[str, programs.Begun], budget: Budget, share: float
-) -> dict[str, compared.Runner]:  # fmt: skip
+) -> dict[str, Runner]:  # fmt: skip
     """What runs the asset in each engine that is here, beside the preview."""
 
     def stepped(key: str, chosen: Sequence[Opinion], rate: int = 1) -> Motion:
@@ -327,7 +362,7 @@ def _engines(
             wish.stage, floored, key, wish.pythons[key], wish.seconds, budget, share, chosen, rate
         )  # fmt: skip
 
-    found: dict[str, compared.Runner] = {key: partial(stepped, key) for key in _stepped_here(wish) if key != PREVIEW}
+    found: dict[str, Runner] = {key: partial(stepped, key) for key in _stepped_here(wish) if key != PREVIEW}
     readers = that_read_files().keys() & wish.pythons.keys() if wish.stage is not None else ()
     return found | {key: partial(in_program, key) for key in wish.pythons if key in readers}
 
@@ -387,8 +422,7 @@ def _joint_checks(
     """Each joint in each experiment and engine, against the answer."""
     subject = proof.subject
     probes, left_out = trials.probes
-    for path, why in left_out.items():
-        yield Check("joints", "experiments", "skipped", f"{path} is tried with the whole asset only: {why}.", path)
+    yield from _left_out_checks(left_out)
     yield from _drive_checks(subject, probes, partial(budget.has, _shares(wish)["joints"]))
     if stiff := [probe for probe in probes if any(not joints.is_resolved(probe, one) for one in joints.EXPERIMENTS)]:
         yield Check("joints", "experiments", "skipped", _too_stiff(stiff), stiff[0].facts.path)
@@ -398,12 +432,13 @@ def _joint_checks(
     for engine in engines if benches else ():
         untold: dict[str, joints.Probe] = {}
         wrong: list[tuple[joints.Probe, joints.Outcome]] = []
+        late: list[str] = []
         for experiment, motion in _bench_motions(
             wish, engine, _hurried(subject, chosen, benches, engine), budget, begun.get(engine)
         ):  # fmt: skip
-            words, own, model = joints.EXPERIMENTS[experiment][1], chosen[experiment], benches[experiment]
+            own, model = chosen[experiment], benches[experiment]
             if motion is None:
-                yield Check("joints", experiment, "skipped", f"There was no time for the {words} in {engine}.")
+                late.append(experiment)
                 continue
             if motion.problem:
                 yield Check("joints", experiment, "skipped", f"{engine}: {motion.problem}")
@@ -422,6 +457,8 @@ def _joint_checks(
                     wrong.append((probe, outcome))
                     continue
                 proof.outcomes.append(outcome)
+        if late:
+            yield _late_check(engine, late)
         with suppress(OutOfTimeError):
             wrong = _with_finer_steps(wish, subject, wrong, budget, begun.get(engine))
         proof.outcomes += [outcome for _, outcome in wrong]
@@ -437,6 +474,31 @@ def _joint_checks(
     kept = sum(outcome.is_kept for outcome in proof.outcomes)
     if tried and kept == tried:
         yield Check("joints", "experiments", "pass", f"All {tried} experiments with joints have the right answer.")
+
+
+def _left_out_checks(left_out: Mapping[str, str]) -> Iterator[Check]:
+    """Joints that are not taken out of the asset: those with the same reason together. left_out: reasons by path."""
+    groups: dict[str, list[str]] = {}
+    for path, why in left_out.items():
+        groups.setdefault(why, []).append(path)
+    for why, paths_of in groups.items():
+        message, others = f"{paths_of[0]} is tried with the whole asset only: {why}.", len(paths_of) - 1
+        if others == 1:
+            message += " " + "So is 1 other joint."
+        elif others:
+            message += " " + f"So are {others} other joints."
+        yield Check("joints", "experiments", "skipped", message, paths_of[0], data={"joints": paths_of})
+
+
+def _late_check(engine: str, late: Sequence[str]) -> Check:
+    """Of the experiments with joints for which there was no time in an engine."""
+    name, words, others = ENGINES[engine].name, joints.EXPERIMENTS[late[0]][1], len(late) - 1
+    message = f"There was no time for the {words} in {name}."
+    if others == 1:
+        message += " " + "Nor was there for 1 other experiment."
+    elif others:
+        message += " " + f"Nor was there for {others} other experiments."
+    return Check("joints", late[0], "skipped", message, data={"engine": engine, "experiments": list(late)})
 
 
 def _hurried(
@@ -587,7 +649,7 @@ def _outcome_check(
     data = {"engine": outcome.engine, "experiment": outcome.experiment, "lost": outcome.lost, "joints": rows}
     fix = f"Do without it, or choose an engine that has it: {name} does not." if outcome.lost else ""
     if farthest.beyond and not fix:
-        fix = reasons.SOFT_LIMIT
+        fix = habits.SOFT_LIMIT
     if outcome.rate:
         fix = plain.FINER_STEPS
     return Check("joints", outcome.experiment, "differs", message, first.facts.path, causes, fix, data)

@@ -1,191 +1,205 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What engines do with a whole asset in their own way: it is seen in their motions, and tried before it is said."""
+"""Why an engine moves a body of an asset otherwise: what is known at once, then what takes runs of the engine."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, Protocol
 
-import numpy as np
-
-from ..core import mass
-from ..core.frames import Matrix
 from ..core.model import PhysicsModel
-from ..core.schemas import usd_physics
-from ..simulation.articulations import joints_by_root
-from ..simulation.joint_facts import JointFacts
-from ..simulation.joint_poses import position_of, relative_pose, whole_turns
-from . import opinions
-from .certificate import measure
-from .opinions import Opinion
-from .runs import STEP, Motion, Parting, Subject, angles, ends_of, radius_of, simulated, subject_of, where_of
-
-#: s after a body parts, in which what engines do there is looked at.
-_AFTER = 0.25
-#: m or rad, by which a joint goes further beyond its limit in an engine than in the preview; the part of what a body is
-#: apart that this has to make.
-_SOFT, _PART = 3e-4, 0.5
-#: What to do about an engine that holds limits by springs.
-SOFT_LIMIT = "Say how stiff the limit is, or keep the joint away from it."
-#: m, and how many times further, that a body slides in the preview.
-_SLID, _TIMES = 1e-3, 4.0
-#: How many times the moments of inertia are tried, where an engine does not hold what is light.
-_HEAVIER = (10.0, 100.0, 1000.0)
+from ..simulation.engine import ENGINES, programs
+from . import habits, opinions, plain
+from . import joints as bench
+from .certificate import Check
+from .opinions import MOST_CAUSES, Cause, Opinion, narrowed
+from .partings import touching
+from .runs import FINER, STEP, Experiment, Motion, Parting, simulated, subject_of
 
 
-class Beyond(NamedTuple):
-    """A joint that goes beyond its limits. far: m or rad. opinions: that say the limits."""
+class Runner(Protocol):
+    """Runs the asset in an engine without some opinions. rate: number of steps in a frame."""
 
-    facts: JointFacts
-    axis: int
-    far: float
-    opinions: tuple[Opinion, ...]
-
-    @property
-    def words(self) -> str:
-        """How far, with its unit."""
-        return measure(self.far, self.axis)
+    def __call__(self, chosen: Sequence[Opinion], rate: int = 1, /) -> Motion: ...
 
 
-def beyond_limits(model: PhysicsModel, first: Parting, here: Motion, there: Motion) -> list[Beyond]:
-    """The joints that hang together with a body and go beyond their limits in an engine, and not in the preview, until
-    it parts: the farthest first. None where that moves the body by less than half of what it is apart then."""
-    subject, frame = subject_of(model), round(first.time / STEP)
-    last = min(frame, len(here.positions) - 1, len(there.positions) - 1)
-    found = []
-    for facts in _joints_of(subject, first.body):
-        axes = [axis for axis, freedom in enumerate(facts.freedoms) if not freedom.is_locked]
-        if axes not in ([0], [3]) or not facts.freedoms[axes[0]].is_limited or facts.freedoms[axes[0]].has_soft_limit:
-            continue
-        if not {facts.body0, facts.body1} - {""} <= set(here.paths) & set(there.paths):
-            continue
-        pasts = _past(subject, facts, axes[0], there, last) - _past(subject, facts, axes[0], here, last)
-        side = int(np.argmax(pasts))
-        if pasts[side] > _SOFT and (said := _limits_of(facts, side)):
-            found.append(Beyond(facts, axes[0], float(pasts[side]), said))
-    radius = radius_of(model, first.body)
-    moved = sum(_moved(subject, one, here.pose(first.body, last)[:3, 3], here, last, radius) for one in found)
-    if moved < _PART * _apart(first.body, here, there, last, radius):
-        return []
-    return sorted(found, key=lambda one: -one.far)
+#: Share of the way of a body by which its motion may differ.
+SLACK = 0.06
+#: Opinions that are tried as causes of what another engine does; in one that needs seconds for each run.
+_MOST_TRIED, _MOST_TRIED_SLOWLY = 40, 16
+#: s, in which what is pushed at the start leaves.
+_FIRST_MOMENT = 0.25
 
 
-def _moved(subject: Subject, one: Beyond, place: Matrix, motion: Motion, frame: int, radius: float) -> float:
-    """m by which the edge of a body moves, at most, where a joint goes so far."""
-    if one.axis < 3:
-        return one.far
-    anchor = ends_of(subject, one.facts, motion, frame)[0][:3, 3]
-    return one.far * (float(np.linalg.norm(place - anchor)) + radius)
+#: What to look at where an engine gives no numbers, and smaller time steps do not help.
+_LOST_FIX = "Check the masses, moments of inertia and gains there."
 
 
-def _apart(body: str, here: Motion, there: Motion, frame: int, radius: float) -> float:
-    """m between the edges of a body in two motions."""
-    one, other = (motion.paths.index(body) for motion in (here, there))
-    turned = float(angles(here.rotations[frame, one], there.rotations[frame, other]))
-    return float(np.linalg.norm(here.positions[frame, one] - there.positions[frame, other])) + radius * turned
+class Reason(NamedTuple):
+    """Why an engine moves a body otherwise: attributes, a sentence, and what to do; each may be empty."""
+
+    causes: tuple[Cause, ...] = ()
+    words: str = ""
+    fix: str = ""
 
 
-def _joints_of(subject: Subject, body: str) -> Sequence[JointFacts]:
-    """The joints of all that hangs together with a body."""
-    return next((part.joints for part in subject.parts if body in part.bodies), ())
-
-
-def _limits_of(facts: JointFacts, side: int) -> tuple[Opinion, ...]:
-    """side: 0 for the lower limit, 1 for the upper one."""
-    fields = (("lower_limit", "low"), ("upper_limit", "high"))[side]
-    return tuple(
-        Opinion(facts.path, name, field) for name, value in facts.prim.schemas.items() for field in fields
-        if value.family == "UsdPhysics" and getattr(value, field, None) is not None
-    )  # fmt: skip
-
-
-def _past(subject: Subject, facts: JointFacts, axis: int, motion: Motion, last: int) -> Matrix:
-    """(2,), m or rad, how far a joint goes past its lower and upper limit until a frame; 0 where it does not."""
-    freedom, worst = facts.freedoms[axis], np.zeros(2)
-    for frame in range(last + 1):
-        place = position_of(facts, relative_pose(*ends_of(subject, facts, motion, frame)), axis)
-        place = whole_turns(freedom, place) if axis == 3 else place
-        worst = np.maximum(worst, (freedom.low - place, place - freedom.high))
-    return np.asarray(worst)
-
-
-class Slide(NamedTuple):
-    """A body that slides in the preview and stands in an engine. far: m. roots: of the articulation that it is in."""
-
-    far: float
-    roots: tuple[Opinion, ...]
-
-
-def sliding(model: PhysicsModel, first: Parting, here: Motion, there: Motion) -> Slide | None:
-    """Where a body of an articulation slides in the preview, stands in an engine, and stands in the preview, too, if
-    the articulation is none: friction of reduced coordinates acts after the links have moved."""
-    subject = subject_of(model)
-    kind, _ = where_of(subject, here, first)
-    own = {facts.path for facts in _joints_of(subject, first.body)}
-    roots = tuple(
-        Opinion(root, usd_physics.ArticulationRootAPI.usd_name, "")
-        for root, joints in joints_by_root(model).items() if own & {facts.path for facts in joints}
-    )  # fmt: skip
-    if kind != "contact" or not roots:
-        return None
-    last = min(round((first.time + _AFTER) / STEP), len(here.positions) - 1, len(there.positions) - 1)
-    far, stays = (_way(subject, motion, first.body, last) for motion in (here, there))
-    if far < _SLID or far < _TIMES * stays:
-        return None
-    free = simulated(opinions.removed(model, roots), last * STEP)
-    if free.problem or far < _TIMES * _way(subject, free, first.body, last):
-        return None
-    return Slide(far, roots)
-
-
-def _way(subject: Subject, motion: Motion, body: str, last: int) -> float:
-    """m that a body has gone across gravity until a frame."""
-    row, size = motion.paths.index(body), float(np.linalg.norm(subject.gravity))
-    moved = motion.positions[last, row] - motion.positions[0, row]
-    down = subject.gravity / size if size else np.zeros(3)
-    return float(np.linalg.norm(moved - (moved @ down) * down))
-
-
-class Light(NamedTuple):
-    """A link that is too light for an engine. moment: its largest moment of inertia, kg m2. times: as many times of it
-    the engine holds. opinions: that say the moments, or the mass that they follow from."""
-
-    body: str
-    moment: float
-    times: float
-    opinions: tuple[Opinion, ...]
-
-
-def too_light(
-    model: PhysicsModel, first: Parting, is_alike: Callable[[PhysicsModel], bool], has_time: Callable[[], bool]
-) -> Light | None:
-    """The lightest link of what hangs together with a body, where an engine moves all as the preview does when their
-    moments of inertia are larger. is_alike: whether both move that body alike in a model."""
-    part = next((part for part in subject_of(model).parts if first.body in part.bodies), None)
-    if part is None or not part.joints:
-        return None
-    found = {path: mass.mass_properties(model, path) for path in part.bodies}
-    for times in _HEAVIER:
-        if not has_time():
-            return None
-        if is_alike(_heavier(model, found, times)):
-            lightest = min(found, key=lambda path: max(found[path].diagonal_inertia))
-            said = model.prims[lightest].get(usd_physics.MassAPI)
-            names = [name for name in ("diagonal_inertia", "mass", "density") if getattr(said, name, None) is not None]
-            name = usd_physics.MassAPI.usd_name
-            return Light(lightest, max(found[lightest].diagonal_inertia), times,
-                         tuple(Opinion(lightest, name, field) for field in names[:1]))  # fmt: skip
-    return None
-
-
-def _heavier(model: PhysicsModel, found: dict[str, mass.BodyMassProperties], times: float) -> PhysicsModel:
-    """A copy with larger moments of inertia of some bodies."""
-    result = model.copied()
-    for path, own in found.items():
-        said = model.prims[path].get(usd_physics.MassAPI) or usd_physics.MassAPI()
-        moments = tuple(times * moment for moment in own.diagonal_inertia)
-        result.prims[path].add(said.copy(
-            mass=own.mass, center_of_mass=own.center_of_mass, diagonal_inertia=moments,
-            principal_axes=own.principal_axes,
+def reason_of(
+    key: str, run: Runner, other: Motion, found: Sequence[Parting], experiment: Experiment, starts: Sequence[Check],
+    has_time: Callable[[], bool],
+) -> Reason:  # fmt: skip
+    """What is known at once, before what has to be searched. other: what the engine did."""
+    model, first, name = experiment.model, found[0], ENGINES[key].name
+    if lost := habits.lost(other):
+        where = model.prims[lost].display if lost in model.prims else lost
+        words = f"{name} gives no numbers for {where} from then on."
+        rate = _healing_rate(run, first, experiment, has_time)
+        if rate:
+            steps = round(rate / STEP)
+            words += " " + f"With {steps} steps a second, {name} moves it as the preview does."
+        return Reason((), words, plain.FINER_STEPS if rate else _LOST_FIX)
+    if causes := habits.unbroken(model, first, experiment.motion, other):
+        joint = model.prims[causes[0].path].display
+        fix = f"Do without it, or choose an engine that has it: {name} does not."
+        return Reason(causes, f"{joint} breaks in the preview, and cannot in {name}.", fix)
+    if pushed := _pushed(model, first, starts):
+        causes = tuple(cause for check in pushed for cause in check.causes)[:MOST_CAUSES]
+        return Reason(causes, f"{plain.PUSHED[pushed[0].name]}, which each engine does in its own way.")
+    if key in programs() and (kept := habits.kept_apart(model, first, experiment.motion)) is not None:
+        joint, still = model.prims[kept.cause.path].display, model.prims[kept.other].display
+        return Reason((kept.cause,), (
+            f"{name} lets it collide with {still}; elsewhere {joint} keeps the two apart, because {still} is below "
+            "the other side of it."
         ))  # fmt: skip
-    return result
+    untold = _untold(model, first, other)
+    causes = tuple(opinions.cause_alone(model, one) for one in untold[:MOST_CAUSES])
+    if untold and _explain(untold, experiment, other, first):
+        return Reason(causes)
+    if slide := habits.sliding(model, first, experiment.motion, other):
+        causes, way = tuple(opinions.cause_alone(model, one) for one in slide.roots), slide.far
+        return Reason(causes, (
+            f"In the preview it slides by {way:.2g} m, because friction of an articulation acts after its links have "
+            f"moved; it stands in {name}, and in the preview without the articulation."
+        ), f"Trust {name} where feet stand.")  # fmt: skip
+    if soft := habits.beyond_limits(model, first, experiment.motion, other):
+        limits = [opinion for one in soft for opinion in one.opinions][:MOST_CAUSES]
+        joint, far = soft[0].facts.prim.display, soft[0].words
+        causes = tuple(opinions.cause_alone(model, one) for one in limits)
+        told = f"{joint} goes {far} beyond its limit in {name}, which holds limits by springs."
+        return Reason(causes, told, habits.SOFT_LIMIT)
+    if rate := _healing_rate(run, first, experiment, has_time):
+        steps = round(rate / STEP)
+        told = f"With {steps} steps a second, {name} moves it as the preview does."
+        return Reason((), told, plain.FINER_STEPS)
+    is_alike = partial(_moves_alike, key, experiment, first)
+    if key not in programs() and (light := habits.too_light(model, first, is_alike, has_time)):
+        link, moment, times = model.prims[light.body].display, light.moment, light.times
+        causes = tuple(opinions.cause_alone(model, one) for one in light.opinions)
+        return Reason(causes, (
+            f"{link} is too light for {name}, with moments of inertia of {moment:.2g} kg m2: with {times:g} times of "
+            f"them, {name} moves all as the preview does."
+        ), f"Do not trust {name} with links that are so light.")  # fmt: skip
+    if has_time() and (jammed := habits.passing(model, first, experiment.motion)):
+        one, still = (model.prims[path].display for path in jammed)
+        return Reason(plain.filter_causes(jammed), (
+            f"{one} and {still} touch at the start, and no joint can move them apart at once: they pass through "
+            f"each other in the preview, and {name} pushes them apart."
+        ))  # fmt: skip
+    causes = causes or _engine_causes(key, run, found, experiment, has_time)
+    if follows := habits.following(experiment.motion, causes):
+        return Reason(causes, f"In the preview, {follows}", f"Trust {name} where a joint that others follow is pushed.")
+    if causes:
+        return Reason(causes)
+    if parted := habits.in_parts(model, first, experiment.motion):
+        causes = tuple(opinions.cause_alone(model, one) for one in parted)
+        shape = model.prims[parted[0].path].display
+        words = f"Each engine makes its own convex parts of {shape}, which may be why."
+        return Reason(causes, words, "Make convex parts of it.")
+    return Reason((), "No attribute alone is the cause." if has_time() else plain.NO_TIME)
+
+
+def _healing_rate(run: Runner, first: Parting, experiment: Experiment, has_time: Callable[[], bool]) -> int:
+    """With so many steps in a frame, the engine moves the body that parts first as the preview does; 0 where it does
+    not, or there is no time."""
+    for rate in FINER:
+        if not has_time():
+            return 0
+        other = run((), rate)
+        found = experiment.parting(other, SLACK, more=experiment.coarse)
+        if not other.problem and not any(one.body == first.body for one in found):
+            return rate
+    return 0
+
+
+def _moves_alike(engine: str, experiment: Experiment, first: Parting, model: PhysicsModel) -> bool:
+    """Whether the preview and an engine that is stepped from here move the body that parts first alike in a model, in
+    which it goes at least half as far: what hardly moves is alike everywhere."""
+    here = simulated(model, experiment.seconds)
+    there = simulated(model, experiment.seconds, engine=engine)
+    if here.problem or there.problem:
+        return False
+    other, row = experiment.like(here), experiment.motion.paths.index(first.body)
+    if other.ways[-1, row] < 0.5 * experiment.ways[-1, row] - first.allowed:
+        return False
+    return not any(one.body == first.body for one in other.parting(there, SLACK, more=experiment.coarse))
+
+
+def _explain(untold: Sequence[Opinion], experiment: Experiment, other: Motion, first: Parting) -> bool:
+    """Whether the preview moves the body that parts first as the engine does, where it is not told the same."""
+    here = simulated(opinions.removed(experiment.model, untold), experiment.seconds)
+    found = experiment.like(here).parting(other, SLACK, more=experiment.coarse)
+    return not here.problem and not any(one.body == first.body for one in found)
+
+
+def _untold(model: PhysicsModel, first: Parting, motion: Motion) -> list[Opinion]:
+    """What an engine says that it is not told of the joints of the body that leaves first, and of what hangs on it."""
+    limited = motion.limits()
+    part = next((part for part in subject_of(model).parts if first.body in part.bodies), None)
+    return [
+        Opinion(facts.path, *place) for facts in (part.joints if part is not None else ()) if facts.path in limited
+        for place in bench.said_beyond(facts.prim).values()
+    ]  # fmt: skip
+
+
+def _pushed(model: PhysicsModel, first: Parting, starts: Sequence[Check]) -> list[Check]:
+    """The checks that say that the part of a body is pushed in the first moment, where it leaves at once."""
+    if first.time > _FIRST_MOMENT:
+        return []
+    return plain.pushed_with(model, first, starts)
+
+
+def _engine_causes(
+    engine: str, run: Runner, found: Sequence[Parting], experiment: Experiment, has_time: Callable[[], bool]
+) -> tuple[Cause, ...]:
+    """The opinions without each of which the engines move the body that leaves first alike: those near it first.
+
+    In an engine that is slow, halves of them are tried, and the smallest set that is found is the cause.
+    """
+    model, motion, first = experiment.model, experiment.motion, found[0]
+    # What leaves soon after it, and what these touch, may be what pushes it.
+    bodies = [one.body for one in found if one.time <= first.time + 0.1][:4]
+    for one in found[: len(bodies)]:
+        other = touching(model, motion, round(one.time / STEP), motion.paths.index(one.body))
+        bodies += [other] if other else []
+    parts = [part for part in subject_of(model).parts if set(bodies) & set(part.bodies)]
+    ends = [facts for part in parts for facts in part.joints if {facts.body0, facts.body1} & set(bodies)]
+    near = [*bodies, *(facts.path for facts in ends), *(body for facts in ends for body in (facts.body0, facts.body1))]
+    near += [prim.path for body in bodies for prim in model.colliders_of(body)]
+    near += [name for path in near if path in model.prims for name in model.prims[path].materials]
+    near = [path for path in dict.fromkeys(near) if path in model.prims]
+    every = [*near, *(path for part in parts for path in part.prims(model) if path not in near)]
+
+    def heals(chosen: Sequence[Opinion]) -> bool:
+        here = simulated(opinions.removed(model, chosen), experiment.seconds)
+        there = run(chosen)
+        if here.problem or there.problem or not set(experiment.motion.paths) <= set(here.paths):
+            return False
+        return not any(one.body == first.body for one in experiment.like(here).parting(there, SLACK))
+
+    is_quick = engine not in programs()
+    candidates = opinions.removable(model, every if is_quick else near)
+    if is_quick:
+        causes = opinions.alone(candidates[:_MOST_TRIED], heals, has_time)
+    else:
+        causes = opinions.smallest(candidates[:_MOST_TRIED_SLOWLY], heals, has_time) if has_time() else []
+        causes, _ = narrowed(causes, has_time)
+    return tuple(opinions.cause_alone(model, one) for one in opinions.without_bindings(model, causes))

@@ -7,12 +7,10 @@ All numbers are SI, radians, Z up. A deviation of a body counts in metres: of it
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +31,7 @@ from ..simulation.layout import Layout, layout
 from ..simulation.notices import Notices
 from ..simulation.record import engine_silenced
 from ..simulation.world import World
+from .budget import Pace
 
 Floats = NDArray[np.float64]
 STEP = 1.0 / 60.0
@@ -53,72 +52,25 @@ GLIMPSE = 0.25
 FLOOR = "/UsdPhysProvingFloor"
 
 
-#: Seconds that a program gets at least, once it is started: it needs some to come up.
-LEAST_RUN = 20.0
-
-
-class OutOfTimeError(Exception):
-    """The seconds were used up in the middle of a run. What it was for is left out, and named."""
-
-
-class Budget:
-    """Seconds that may be used. What does not fit is left out, and named."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self._start = clock.now()
-
-    @property
-    def used(self) -> float:
-        """Seconds since the start."""
-        return clock.now() - self._start
-
-    def has(self, share: float = 1.0, needed: float = 0.0) -> bool:
-        """True until this share of the seconds is used. needed: seconds that must be left of it."""
-        return self.used + needed < share * self.seconds
-
-    def left(self, share: float = 1.0, since: float | None = None) -> float:
-        """Seconds for a run that cannot be split. since: when it began, in seconds that were used; None: now."""
-        used = self.used
-        return max(share * self.seconds - used, LEAST_RUN - (used - since if since is not None else 0.0))
-
-
-#: The budget that runs of this process end with.
-_ENDING: ContextVar[Budget | None] = ContextVar("_ENDING", default=None)
-
-
-@contextmanager
-def ending_with(budget: Budget) -> Iterator[None]:
-    """Within it, a run that goes on when all seconds are used raises OutOfTimeError."""
-    token = _ENDING.set(budget)
-    try:
-        yield
-    finally:
-        _ENDING.reset(token)
-
-
-def check_time() -> None:
-    """Raise OutOfTimeError where the seconds of `ending_with` are used up."""
-    budget = _ENDING.get()
-    if budget is not None and budget.used > budget.seconds:
-        raise OutOfTimeError
-
-
 def _built(steps: Steps[World]) -> World:
+    """The world. Raises OutOfTimeError before a slice of the build for which there is no time, see `Pace`."""
+    pace = Pace()
     while True:
+        pace.begin()
         try:
             next(steps)
         except StopIteration as done:
             world: World = done.value
             return world
-        check_time()
+        pace.end()
 
 
 @dataclass(slots=True)
 class Motion:
     """positions (f, n, 3), rotations (f, n, 4), velocities (f, n, 6) of all bodies; empty velocities from a program.
 
-    frames are STEP apart. problem: why there is none. memo: what was computed of it, by the name of that. took: seconds
+    frames are STEP apart. problem: why there is none. loads: force and torque (f, 2), N and N m, of joints that were
+    watched, by their paths. memo: what was computed of it, by the name of that. took: seconds
     of the clock until it was built, and of all its steps.
     """
 
@@ -130,6 +82,7 @@ class Motion:
     unstable: dict[str, str] = field(default_factory=dict)
     broken: tuple[str, ...] = ()
     problem: str = ""
+    loads: dict[str, Floats] = field(default_factory=dict)
     memo: dict[str, Any] = field(default_factory=dict, compare=False)
     took: tuple[float, float] = field(default=(0.0, 0.0), compare=False)
 
@@ -181,27 +134,35 @@ class Start:
 
 
 def simulated(
-    model: PhysicsModel, seconds: float, *, engine: str = PREVIEW, quality: str = NORMAL, rate: int = 1
-) -> Motion:
+    model: PhysicsModel, seconds: float, *, engine: str = PREVIEW, quality: str = NORMAL, rate: int = 1,
+    watched: Sequence[str] = (),
+) -> Motion:  # fmt: skip
     """The motion of a model in an engine that is stepped from here. One that refuses says so in `problem`.
 
-    rate: number of steps in a frame. Raises OutOfTimeError, see `ending_with`.
+    rate: number of steps in a frame. watched: joints whose loads are measured. Raises OutOfTimeError, see `budget`.
     """
     count = max(1, round(seconds / STEP))
     world: World | None = None
     start = clock.now()
     try:
         with engine_silenced(), np.errstate(all="ignore"):
+            pace = Pace(("build", engine, len(model.prims)))
+            pace.begin()
             world = _built(World.steps(model.copied(), time_step=STEP / rate, engine=engine, quality=quality))
-            built = clock.now()
+            pace.end()
+            built, pace = clock.now(), Pace(("step", engine, len(model.prims)))
             shape = (count + 1, len(world.paths))
             motion = Motion(world.paths, np.empty((*shape, 3)), np.empty((*shape, 4)), np.empty((*shape, 6)))
+            motion.loads = {path: np.zeros((count + 1, 2)) for path in watched if path in world.joints}
             for frame in range(count + 1):
                 for _ in range(rate if frame else 0):
-                    check_time()
+                    pace.begin()
                     world.step()
+                    pace.end()
                 motion.positions[frame], motion.rotations[frame] = world.positions, world.rotations
                 motion.velocities[frame] = np.hstack(world.velocities())
+                for path, loads in motion.loads.items():
+                    loads[frame] = world.joint_load(path)
     except UsdPhysError as error:
         none = np.zeros((0, 0, 0))
         return Motion((), none, none, none, problem=str(error))
@@ -535,8 +496,18 @@ class Experiment:
         found = LEAST * self.radii + slack * self.ways + ROUNDING * seconds
         if len(self.ways) > 1:
             # An impact may come earlier or later by steps of the solver.
-            found = found + STEP / 2 * np.maximum.accumulate(np.gradient(self.ways, STEP, axis=0), axis=0)
+            speeds = np.maximum.accumulate(np.gradient(self.ways, STEP, axis=0), axis=0)
+            # What hits a body that lies may come earlier or later by this share of the time.
+            aside = slack * self._lain()
+            rows = np.arange(len(speeds))[:, None] + np.ceil(aside / STEP).astype(int)
+            soon = np.take_along_axis(speeds, np.minimum(rows, len(speeds) - 1), axis=0)
+            found = found + STEP / 2 * speeds + aside * soon
         return np.asarray(found)
+
+    def _lain(self) -> Floats:
+        """(n,), s, that the bodies lie until they begin to move."""
+        moved = self.ways > LEAST * self.radii
+        return np.where(moved.any(axis=0), np.argmax(moved, axis=0) * STEP, 0.0)
 
     def moves_alike(self, other: Motion, slack: float, names: dict[str, str] | None = None) -> bool:
         """Whether no body is further apart than what is not sensitive may be: no starts aside are run for this."""
@@ -563,62 +534,6 @@ class Experiment:
                 far = float(apart[worst, row]), float(allowed[worst, row])
                 found.append(Parting(path, first, *far, float(shares[worst])))
         return sorted(found, key=lambda one: one.time)
-
-
-def place_of(subject: Subject, motion: Motion, parting: Parting) -> str:
-    """In words, at which contact or joint a body is when it parts."""
-    kind, path = where_of(subject, motion, parting)
-    if path == FLOOR:
-        return "at the contact with the floor that the proof adds"
-    return {"contact": f"at the contact with {path}", "joint": f"at the joint {path}"}.get(kind, "in free motion")
-
-
-def where_of(subject: Subject, motion: Motion, parting: Parting) -> tuple[Literal["contact", "joint", "free"], str]:
-    """At which contact or joint a body is when it parts, with the path of the other collider or body, or the joint."""
-    frame, row = round(parting.time / STEP), motion.paths.index(parting.body)
-    other = touching(subject.model, motion, frame, row)
-    if other:
-        return "contact", other
-    joints = [facts.path for facts in subject.joints if parting.body in (facts.body0, facts.body1)]
-    return ("joint", joints[0]) if joints else ("free", "")
-
-
-def touching(model: PhysicsModel, motion: Motion, frame: int, row: int) -> str:
-    """The collider of another body, or a static one, whose bounds are closest to those of a body; "" if none is."""
-    here = _bounds_at(model, motion, frame, motion.paths[row])
-    if here is None:
-        return ""
-    tied = {motion.paths[row]}
-    for prim in model.joints.values():
-        ends = {target for side in ("body0", "body1") for target in getattr(prim.get(usd_physics.Joint), side) or ()}
-        tied |= ends if motion.paths[row] in ends else set()
-    best, margin = "", 0.02 * float((here[1] - here[0]).max()) + 1e-3
-    others = [path for path in motion.paths if path not in tied]
-    others += [path for path in model.colliders if model.body_of(path) is None]
-    for path in others:
-        there = _bounds_at(model, motion, frame, path)
-        if there is None:
-            continue
-        gap = float(np.maximum(there[0] - here[1], here[0] - there[1]).max())
-        if gap < margin:
-            best, margin = path, gap
-    return best
-
-
-def _bounds_at(model: PhysicsModel, motion: Motion, frame: int, path: str) -> tuple[Matrix, Matrix] | None:
-    """(low, high) of a body or static collider at a frame, in the world."""
-    if path in motion.paths:
-        prim = model.prims[path]
-        start = frames.unscaled(prim.world)
-        change = motion.pose(path, frame) @ np.linalg.inv(start)
-        shapes = model.colliders_of(path)
-    else:
-        change, shapes = np.eye(4), [model.prims[path]]
-    found = [corners for prim in shapes if (corners := corners_of(prim)) is not None]
-    if not found:
-        return None
-    points = np.concatenate(found) @ change[:3, :3].T + change[:3, 3]
-    return points.min(axis=0), points.max(axis=0)
 
 
 def with_kept_meshes(model: PhysicsModel) -> PhysicsModel:

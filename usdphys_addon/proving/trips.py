@@ -25,10 +25,11 @@ from ..core.validate import validate
 from ..core.words import counted
 from ..simulation.joint_facts import JointFacts
 from . import opinions
+from .budget import Budget
 from .certificate import Check
-from .compared import Known, Statements, on, partings_of
 from .opinions import Opinion
-from .runs import FLOOR, Budget, Experiment, radius_of, subject_of, with_floor, with_kept_meshes
+from .runs import FLOOR, Experiment, radius_of, subject_of, with_floor, with_kept_meshes
+from .statements import Known, Statements, on, partings_of
 
 #: A model of the asset after a round trip, while a block runs, with what writing and reading could not keep.
 Trip = Callable[[], AbstractContextManager[tuple[PhysicsModel, list[Issue]]]]

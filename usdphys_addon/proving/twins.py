@@ -25,8 +25,8 @@ from ..core.steps import Steps, part
 from ..core.words import Phrase, length_text, phrase
 from ..simulation.engine import AUTOMATIC, NotLiveError, solvers
 from ..simulation.world import World
-from . import runs
-from .compared import SLACK_ENGINE
+from . import partings, runs
+from .reasons import SLACK
 from .runs import LEAST, ROUNDING, Floats, Motion, Parting, Subject, subject_of
 
 #: A twin is stopped after so many time steps in a row that take longer than this, milliseconds, and so many times as
@@ -271,7 +271,7 @@ class Twins:
         self.seconds += self.shown.time_step
         self._low, self._high = np.minimum(self._low, places), np.maximum(self._high, places)
         room = np.linalg.norm(self._high - self._low, axis=1) + 2.0 * self.radii
-        allowed = LEAST * self.radii + np.minimum(SLACK_ENGINE * self.ways, MOST_OF_ROOM * room)
+        allowed = LEAST * self.radii + np.minimum(SLACK * self.ways, MOST_OF_ROOM * room)
         # An impact may come earlier or later by a step of the solver.
         allowed += ROUNDING * self.seconds + 0.5 * self.shown.time_step * self.fastest
         for twin in self.twins:
@@ -369,7 +369,7 @@ class Twins:
             return "free", ""
         body = self.shown.paths[split.row]
         motion = Motion(self.shown.paths, split.poses[0][None], split.poses[1][None], np.zeros((0, 0, 0)))
-        kind, path = runs.where_of(self._subject, motion, Parting(body, 0.0, split.apart, split.allowed, 1.0))
+        kind, path = partings.where_of(self._subject, motion, Parting(body, 0.0, split.apart, split.allowed, 1.0))
         return kind, (self.model.prims[path].label or path) if path else ""
 
     @cached_property

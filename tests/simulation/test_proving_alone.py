@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a proof says of one asset without any other: surfaces, joints that break, layers with other units."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from usdphys_ext.usdphys_addon.core import clock
+from usdphys_ext.usdphys_addon.proving import bearing
+from usdphys_ext.usdphys_addon.proving.budget import Budget
+from usdphys_ext.usdphys_addon.proving.certificate import Check
+from usdphys_ext.usdphys_addon.proving.prove import Wish, prove
+from usdphys_ext.usdphys_addon.proving.runs import subject_of, with_floor
+from usdphys_ext.usdphys_addon.usd import layer_units, overview, read
+
+from .author import CENTIMETERS, METERS, File, Units
+
+W = "/World"
+
+
+@pytest.fixture(autouse=True)
+def _time_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "now", lambda: 0.0)
+
+
+def checks_of(stage: Any, name: str) -> list[Check]:
+    proof = prove(Wish("asset.usda", read.read_stage(stage), stage, sections=frozenset({"asset"})))
+    return [check for check in proof.certificate.checks if check.name == name]
+
+
+def stage_of(text: str) -> Any:
+    from pxr import Sdf, Usd
+
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    assert layer.ImportFromString(text)
+    return Usd.Stage.Open(layer)
+
+
+# --------------------------------------------------------------------------- surfaces
+
+
+def box_with(*lines: str) -> Any:
+    file = File(METERS)
+    values = "\n".join(lines)
+    file.add(f'def Material "Skin" (prepend apiSchemas = ["PhysicsMaterialAPI"])\n{{\n{values}\n}}')
+    file.add(file.body("Box", (0, 0, 0.5), material=f"{W}/Skin"))
+    return stage_of(file.text())
+
+
+DYNAMIC, STATIC = "float physics:dynamicFriction = {}", "float physics:staticFriction = {}"
+FRICTIONS = ["staticFriction", "dynamicFriction"]
+RESTITUTION = "float physics:restitution = {}"
+
+
+@pytest.mark.parametrize(("lines", "status", "attributes", "words"), [
+    ([DYNAMIC.format(0.5), STATIC.format(0.6)], "pass", [], ""),
+    ([DYNAMIC.format(0.0), STATIC.format(0.0)], "doubtful", FRICTIONS, "a friction of 0"),
+    (["float physics:density = 900"], "doubtful", FRICTIONS, "does not say its friction"),
+    ([DYNAMIC.format(60), STATIC.format(60)], "doubtful", FRICTIONS, "no surface has"),
+    ([DYNAMIC.format(0.6)], "doubtful", FRICTIONS, "more dynamic (0.6)"),
+    ([DYNAMIC.format(0.5), STATIC.format(0.5), RESTITUTION.format(1.05)], "doubtful", ["restitution"], "1.05"),
+    ([DYNAMIC.format(-0.5), STATIC.format(0.5)], "fail", ["dynamicFriction"], "negative"),
+])  # fmt: skip
+def test_a_surface_that_nothing_has_is_doubtful_with_its_attribute(
+    lines: list[str], status: str, attributes: list[str], words: str
+) -> None:
+    (check,) = checks_of(box_with(*lines), "surfaces")
+    assert check.status == status
+    assert [cause.attribute for cause in check.causes] == [f"physics:{name}" for name in attributes]
+    assert words in check.message and (check.path == f"{W}/Skin") == (status != "pass")
+
+
+def test_a_material_that_nothing_collides_with_is_not_looked_at() -> None:
+    file = File(METERS)
+    file.add(file.material("Skin", 0.0), file.body("Box", (0, 0, 0.5)))
+    assert checks_of(stage_of(file.text()), "surfaces") == []
+
+
+# --------------------------------------------------------------------------- joints that break
+
+
+def lamp(force: float, torque: float = float("inf"), units: Units = METERS) -> Any:
+    """2 kg that hang on a bracket from the world: 19.6 N and 9.81 N m at its frame."""
+    file = File(units)
+    file.add(
+        file.body("Lamp", (0.5, 0, 2), mass=2.0, size=(0.2, 0.2, 0.2), collides=False),
+        file.joint("Hook", "Fixed", "", f"{W}/Lamp", pos0=(0, 0, 2), pos1=(-0.5, 0, 0), break_force=force,
+                   break_torque=torque),
+    )  # fmt: skip
+    return stage_of(file.text())
+
+
+def borne(stage: Any) -> list[Check]:
+    subject = subject_of(read.read_stage(stage))
+    return list(bearing.checks_of("asset", subject, with_floor(subject), 1.1))
+
+
+@pytest.mark.slow
+def test_a_proof_asks_joints_that_break_what_they_bear() -> None:
+    (check,) = checks_of(lamp(10.0), "bearing")
+    assert (check.status, check.path) == ("fail", f"{W}/Hook")
+
+
+@pytest.mark.parametrize("units", [METERS, CENTIMETERS], ids=lambda units: units.name)
+@pytest.mark.parametrize(("force", "torque", "status", "attribute"), [
+    (100.0, 100.0, "pass", ""), (10.0, 100.0, "fail", "physics:breakForce"),
+    (25.0, 100.0, "doubtful", "physics:breakForce"), (100.0, 5.0, "fail", "physics:breakTorque"),
+])  # fmt: skip
+def test_a_joint_that_breaks_by_what_hangs_on_it_is_named_with_the_load(
+    force: float, torque: float, status: str, attribute: str, units: Units
+) -> None:
+    (check,) = borne(lamp(force, torque, units))
+    assert check.status == status
+    assert [cause.attribute for cause in check.causes] == ([attribute] if attribute else [])
+    if attribute == "physics:breakForce":
+        assert "19.6" in check.message and f"{force:g} N" in check.message
+
+
+def test_what_cannot_break_is_not_asked_what_it_bears() -> None:
+    file = File(METERS)
+    file.add(file.body("Lamp", (0.5, 0, 2)), file.joint("Hook", "Fixed", "", f"{W}/Lamp", pos0=(0.5, 0, 2)))
+    assert borne(stage_of(file.text())) == []
+
+
+def swing(force: float) -> Any:
+    """A plank of 8 kg on two hinges that close a loop with the world: each bears 39 N."""
+    file = File(METERS)
+    file.add(file.body("Plank", (0, 0, 2), mass=8.0, size=(2.0, 0.2, 0.1), collides=False))
+    for name, x in (("Left", -1.0), ("Right", 1.0)):
+        file.add(
+            file.body(f"Rope{name}", (x, 0, 2.5), mass=0.1, size=(0.05, 0.05, 0.9), collides=False),
+            file.joint(f"Top{name}", "Revolute", "", f"{W}/Rope{name}", pos0=(x, 0, 3), pos1=(0, 0, 0.5), axis="Y"),
+            file.joint(f"Foot{name}", "Revolute", f"{W}/Rope{name}", f"{W}/Plank", pos0=(0, 0, -0.5), pos1=(x, 0, 0),
+                       axis="Y", break_force=force),
+        )  # fmt: skip
+    return stage_of(file.text())
+
+
+@pytest.mark.parametrize(("force", "status"), [(200.0, "pass"), (20.0, "fail"), (60.0, "doubtful")])
+def test_what_the_preview_does_not_know_of_a_loop_another_engine_is_asked(force: float, status: str) -> None:
+    pytest.importorskip("mujoco", reason="needs MuJoCo")
+    subject = subject_of(read.read_stage(swing(force)))
+    alone = list(bearing.checks_of("asset", subject, with_floor(subject), 1.1))
+    (check,) = bearing.checks_of("asset", subject, with_floor(subject), 1.1, ["mujoco"])
+    assert check.status == status
+    if alone[0].status == "skipped":
+        assert "is not known: it is in a loop. So it is of 1 other joint." in alone[0].message
+        assert ("and MuJoCo does" in check.message) == (status != "pass")
+
+
+def test_joints_that_break_alike_are_told_together() -> None:
+    file = File(METERS)
+    for number in range(3):
+        file.add(
+            file.body(f"Lamp{number}", (number, 0, 2), mass=2.0, size=(0.2, 0.2, 0.2)),
+            file.joint(f"Hook{number}", "Fixed", "", f"{W}/Lamp{number}", pos0=(number, 0, 2),
+                       break_force=10.0),
+        )  # fmt: skip
+    (check,) = borne(stage_of(file.text()))
+    assert check.message.endswith("So do 2 other joints.")
+    assert len(check.causes) == 3
+
+
+# --------------------------------------------------------------------------- what is not tried
+
+
+def test_joints_that_are_left_out_for_one_reason_are_told_together() -> None:
+    """A foot with 46 joints that follow another one had as many lines about them."""
+    file = File(METERS)
+    for number in range(4):
+        file.add(
+            file.body(f"Ball{number}", (2 * number, 0, 2)),
+            file.joint(f"Socket{number}", "Spherical", "", f"{W}/Ball{number}", pos0=(2 * number, 0, 3),
+                       pos1=(0, 0, 1)),
+        )  # fmt: skip
+    stage = stage_of(file.text())
+    proof = prove(Wish("a", read.read_stage(stage), stage, sections=frozenset({"joints"})))
+    (check,) = [one for one in proof.certificate.having("skipped") if "whole asset only" in one.message]
+    assert check.message.endswith("So are 3 other joints.")
+    assert check.data["joints"] == [f"{W}/Socket{number}" for number in range(4)]
+
+
+def test_experiments_without_time_are_told_once_for_each_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = File(METERS)
+    file.add(
+        file.body("Bar", (0.5, 0, 2), size=(1.0, 0.1, 0.1), collides=False),
+        file.joint("Pin", "Revolute", "", f"{W}/Bar", pos0=(0, 0, 2), pos1=(-0.5, 0, 0), axis="Y", low=-40, high=40),
+    )  # fmt: skip
+    monkeypatch.setattr(Budget, "has", lambda *_: False)
+    proof = prove(Wish("a", read.read_stage(stage_of(file.text())), sections=frozenset({"joints"})))
+    late = [one for one in proof.certificate.having("skipped") if one.data.get("engine") == "preview"]
+    assert [len(one.data["experiments"]) > 1 for one in late] == [True]
+    assert "There was no time for the free swing under gravity in" in late[0].message
+    assert "other experiment" in late[0].message
+
+
+# --------------------------------------------------------------------------- layers
+
+
+def around(folder: Path, name: str, how: str, part: str, *, meters: float = 1.0, up: str = "Z") -> Any:
+    """A stage in metres that has another file as a sublayer, or below a prim with a transform."""
+    from pxr import Usd
+
+    head = f'#usda 1.0\n(\n metersPerUnit = {meters}\n kilogramsPerUnit = 1\n upAxis = "{up}"\n'
+    if how == "sublayer":
+        text = head + f' defaultPrim = "World"\n subLayers = [@{part}@]\n)\n'
+    else:
+        text = head + f' defaultPrim = "Room"\n)\ndef Xform "Room"\n{{\n{how}\n def Xform "Asset" (\n' \
+            f"  prepend references = @{part}@\n )\n {{\n }}\n}}\n"  # fmt: skip
+    (folder / name).write_text(text)
+    return Usd.Stage.Open(str(folder / name))
+
+
+def part(folder: Path, units: Units) -> str:
+    file = File(units)
+    file.add(file.body("Box", (0, 0, 0.5), mass=2.0))
+    (folder / "part.usda").write_text(file.text(scene=False))
+    return "part.usda"
+
+
+def scaled(factor: float) -> str:
+    return f' double3 xformOp:scale = ({factor}, {factor}, {factor})\n uniform token[] xformOpOrder = ["xformOp:scale"]'
+
+
+def turned(degrees: float) -> str:
+    return f' float xformOp:rotateX = {degrees}\n uniform token[] xformOpOrder = ["xformOp:rotateX"]'
+
+
+TURNED = ' float xformOp:rotateX = 90\n double3 xformOp:scale = (0.01, 0.01, 0.01)\n' \
+    ' uniform token[] xformOpOrder = ["xformOp:rotateX", "xformOp:scale"]'  # fmt: skip
+
+
+@pytest.mark.parametrize(("units", "how", "found"), [
+    (METERS, "", []), (METERS, "sublayer", []),
+    (Units("cm", 0.01, 1.0, "Z"), "", ["metersPerUnit"]), (Units("cm", 0.01, 1.0, "Z"), "sublayer", ["metersPerUnit"]),
+    (Units("cm", 0.01, 1.0, "Z"), scaled(0.01), []), (Units("cm", 0.01, 1.0, "Z"), scaled(0.02), []),
+    (METERS, scaled(0.01), []), (Units("cm", 0.01, 1.0, "Z"), scaled(100.0), ["metersPerUnit"]),
+    (Units("up", 1.0, 1.0, "Y"), "", ["upAxis"]), (Units("up", 1.0, 1.0, "Y"), "sublayer", ["upAxis"]),
+    (Units("all", 0.01, 1.0, "Y"), TURNED, []), (Units("up", 1.0, 1.0, "Y"), turned(-90), ["upAxis"]),
+    (Units("up", 1.0, 1.0, "Y"), turned(90), []),
+    (Units("grams", 1.0, 0.001, "Z"), "", ["kilogramsPerUnit"]),
+    (CENTIMETERS, "sublayer", ["kilogramsPerUnit", "metersPerUnit", "upAxis"]),
+])  # fmt: skip
+def test_a_layer_with_other_units_that_nothing_corrects_is_named(
+    tmp_path: Path, units: Units, how: str, found: list[str]
+) -> None:
+    stage = around(tmp_path, "room.usda", how, part(tmp_path, units))
+    told = layer_units.other_units(stage)
+    assert sorted(one.attribute for one in told) == found
+    assert all("'part.usda'" in one.message for one in told)
+    issues = [issue.code for issue in overview.overview(tmp_path / "room.usda").issues if issue.code == "LayerUnits"]
+    assert len(issues) == len(found)
+
+
+@pytest.mark.parametrize(("units", "how", "words"), [
+    (Units("cm", 0.01, 1.0, "Z"), "", "it has 100 times its size. Scale '/Room/Asset' by 0.01"),
+    (Units("cm", 0.01, 1.0, "Z"), scaled(100.0), "it has 1e+04 times its size. Scale '/Room/Asset' by 0.01"),
+    (Units("up", 1.0, 1.0, "Y"), "", "it lies on its side. Turn '/Room/Asset' by 90 degrees"),
+    (Units("up", 1.0, 1.0, "Y"), turned(-90), "it is upside down. Turn '/Room/Asset' by 90 degrees"),
+    (Units("grams", 1.0, 0.001, "Z"), "", "it weighs 1000 times as much."),
+])  # fmt: skip
+def test_what_other_units_do_is_said_in_numbers(tmp_path: Path, units: Units, how: str, words: str) -> None:
+    (one,) = layer_units.other_units(around(tmp_path, "room.usda", how, part(tmp_path, units)))
+    assert words in f"{one.message} {one.fix}"
+
+
+@pytest.mark.parametrize(("how", "words"), [("", ["it lies on its side"]), (turned(90), [])])
+def test_what_a_layer_turns_itself_is_no_correction(tmp_path: Path, how: str, words: list[str]) -> None:
+    """Blender writes a Z-up scene with Y up as a root that is turned by -90 degrees."""
+    own = ' float xformOp:rotateX = -90\n uniform token[] xformOpOrder = ["xformOp:rotateX"]\n'
+    head = '#usda 1.0\n(\n defaultPrim = "root"\n metersPerUnit = 1\n upAxis = "Y"\n)\n'
+    (tmp_path / "y.usda").write_text(head + f'def Xform "root"\n{{\n{own}\n def Cube "Box" {{}}\n}}\n')
+    found = layer_units.other_units(around(tmp_path, "room.usda", how, "y.usda"))
+    assert [one.message.split(": ")[1].rstrip(".") for one in found] == words
+
+
+def test_a_layer_in_a_corrected_layer_is_measured_by_that_one(tmp_path: Path) -> None:
+    """A part in centimetres in a house in centimetres, which is scaled in the town in metres."""
+    part(tmp_path, Units("cm", 0.01, 1.0, "Z"))
+    around(tmp_path, "house.usda", "", "part.usda", meters=0.01)
+    assert layer_units.other_units(around(tmp_path, "town.usda", scaled(0.01), "house.usda")) == []
+    (one,) = layer_units.other_units(around(tmp_path, "large.usda", "", "house.usda"))
+    assert (one.path, one.attribute, one.said, one.around) == ("/Room/Asset", "metersPerUnit", "0.01", "1")
+
+
+@pytest.mark.parametrize(("how", "path"), [("", "/Room/Asset"), ("sublayer", "/")])
+def test_a_proof_names_the_unit_of_a_layer(tmp_path: Path, how: str, path: str) -> None:
+    stage = around(tmp_path, "room.usda", how, part(tmp_path, Units("cm", 0.01, 1.0, "Z")))
+    (check,) = checks_of(stage, "units")
+    assert (check.status, check.path, [cause.attribute for cause in check.causes]) == (
+        "doubtful", path, ["metersPerUnit"]
+    )  # fmt: skip
+    assert "centimetres" in check.causes[0].hint and "part.usda" in check.message
+
+
+def test_what_has_no_physics_may_have_any_unit_in_a_proof(tmp_path: Path) -> None:
+    head = '#usda 1.0\n(\n defaultPrim = "Tree"\n metersPerUnit = 0.01\n)\n'
+    (tmp_path / "tree.usda").write_text(head + 'def Cube "Tree" {}')
+    stage = around(tmp_path, "room.usda", "", "tree.usda")
+    assert [check.status for check in checks_of(stage, "units")] == ["pass"]
