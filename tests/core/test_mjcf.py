@@ -459,14 +459,15 @@ def test_what_a_hinge_that_closes_a_loop_loses_is_said(own: str) -> None:
         for side, end in enumerate(ends):
             getattr(joint, f"CreateBody{side}Rel")().SetTargets([f"/w/c{end}"])
             getattr(joint, f"CreateLocalPos{side}Attr")(Gf.Vec3f(1.5 * sum(ends) - 3.0 * end, 0, 0))
-    last = stage.GetPrimAtPath("/w/j2")
-    if own == "limit":
-        UsdPhysics.RevoluteJoint(last).CreateUpperLimitAttr(45.0)
-    elif own == "drive":
-        UsdPhysics.DriveAPI.Apply(last, "angular").CreateDampingAttr(1.0)
-    elif own == "friction":
-        last.AddAppliedSchema("NewtonJointAPI")
-        last.CreateAttribute("newton:friction", Sdf.ValueTypeNames.Float).Set(1.0)
+    # All of them, as the one that loses nothing would close the loop.
+    for prim in (stage.GetPrimAtPath(f"/w/j{number}") for number in range(3)):
+        if own == "limit":
+            UsdPhysics.RevoluteJoint(prim).CreateUpperLimitAttr(45.0)
+        elif own == "drive":
+            UsdPhysics.DriveAPI.Apply(prim, "angular").CreateDampingAttr(1.0)
+        elif own == "friction":
+            prim.AddAppliedSchema("NewtonJointAPI")
+            prim.CreateAttribute("newton:friction", Sdf.ValueTypeNames.Float).Set(1.0)
     issues = write.text_of(usd_read.read_stage(stage), "loop").issues
     said = [issue.message for issue in issues if "closes a loop by points" in issue.message]
     assert len(said) == bool(own)

@@ -225,6 +225,27 @@ def test_a_generic_joint_that_only_turns_closes_a_loop(
     assert second.positions[:, order] == pytest.approx(first.positions, abs=5e-3)
 
 
+@pytest.mark.parametrize("more", [
+    "", "float drive:angular:physics:stiffness = 100", "float physics:upperLimit = 80"
+])  # fmt: skip
+def test_a_loop_is_closed_by_the_joint_that_loses_least(more: str, tmp_path: Path) -> None:
+    """The last joint of a loop was left out, or lost its drive, although another one loses nothing."""
+    locked = [dof for dof in DOFS if dof not in ("transX", "rotY")]
+    ends = [(dof, end) for dof in locked for end in ("low", "high")]
+    limits = "".join(f"float limit:{dof}:physics:{end} = {1 if end == 'low' else -1}\n" for dof, end in ends)
+    path = four_bars(tmp_path, "Revolute" if more else "", more or limits)
+    schemas = [] if more else [f"PhysicsLimitAPI:{dof}" for dof in locked]
+    if more.startswith("float drive"):
+        schemas = ["PhysicsDriveAPI:angular"]
+    if schemas:
+        said = ", ".join(f'"{name}"' for name in schemas)
+        path.write_text(path.read_text().replace('Joint "j3"', f'Joint "j3" (prepend apiSchemas = [{said}])'))
+    result = api.convert(path, tmp_path / "bars.xml")
+    assert [issue.message for issue in result.issues if issue.code == "MjcfNotSaid"] == []
+    text = (tmp_path / "bars.xml").read_text()
+    assert text.count("<connect ") == 2 and 'name="j3' in text.partition("<equality>")[0]
+
+
 @pytest.mark.parametrize("last", ["Revolute", "Spherical"])
 def test_loops_keep_their_names_over_two_rounds(last: str, tmp_path: Path) -> None:
     """The text of what was read from a text that was written is the same."""

@@ -279,7 +279,10 @@ class _Writer:
                 continue
             is_loop = bool(joint.exclude_from_articulation) or prim.type_name == "PhysicsDistanceJoint"
             waiting.append((is_loop, prim, joint, ends))
-        waiting.sort(key=lambda one: one[0])
+        # First what would be lost as an equality, then what would lose a part.
+        closings = {prim.path: loops.closing_of(prim) for _, prim, _, _ in waiting}
+        ranks = {path: 0 if one is None else 1 if one.more else 2 for path, one in closings.items()}
+        waiting.sort(key=lambda one: (one[0], ranks[one[1].path]))
         held = {""} | {path for path, body in self.bodies.items() if self.is_kinematic(body.prim)}
         while waiting:
             next_row = next((row for row, (loop, _, _, ends) in enumerate(waiting) if not loop and
