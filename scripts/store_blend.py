@@ -97,11 +97,12 @@ def build() -> dict[str, Any]:
     scene.render.filepath = "//"
     targets = {
         "Object": data.objects.new(TARGET, None), "Material": data.materials.new(TARGET),
-        "Collection": data.collections.new(TARGET),
+        "Collection": data.collections.new(TARGET), "Mesh": data.meshes.new(TARGET),
     }  # fmt: skip
     owners = {"Object": data.objects.new(NAME, mesh), "Material": data.materials.new(NAME), "Scene": scene}
     mesh.materials.append(owners["Material"])
-    targets["Material"].use_fake_user = targets["Collection"].use_fake_user = True
+    for kind in ("Material", "Collection", "Mesh"):
+        targets[kind].use_fake_user = True
     for obj in (owners["Object"], targets["Object"]):
         scene.collection.objects.link(obj)
     for path, item in stored_names.owners():
