@@ -38,7 +38,7 @@ class Held(NamedTuple):
 
 
 def held_at_points(constraints: Sequence[Constraint], weights: Mapping[str, Weight]) -> list[Held]:
-    """The bodies that one ball joint holds on what does not move."""
+    """The bodies that one ball joint, free to turn, holds on what does not move."""
     joints: dict[str, list[tuple[Constraint, int]]] = {}
     for item in constraints:
         for side, path in enumerate((item.facts.body0, item.facts.body1)):
@@ -48,7 +48,8 @@ def held_at_points(constraints: Sequence[Constraint], weights: Mapping[str, Weig
     for path, ends in joints.items():
         joint, side = ends[0]
         facts = joint.facts
-        if len(ends) == 1 and path in weights and not (facts.body0, facts.body1)[1 - side] and _is_plain(joint):
+        is_alone = len(ends) == 1 and path in weights and not (facts.body0, facts.body1)[1 - side]
+        if is_alone and _is_plain(joint) and _is_free(joint):
             found.append(Held(path, joint, side))
     return found
 
