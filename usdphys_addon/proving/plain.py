@@ -49,7 +49,8 @@ REST = 5.0
 GROWTH, LEAST_ENERGY = 0.04, 1e-6
 #: Part of its radius by which a solver lifts a part that rests, because it pushes out what has sunk in.
 _PUSHED_OUT = 3e-4
-#: Part of the energy of height that becomes kinetic, which a solver may miss: it grows as what falls for ever falls.
+#: Part of the energy of height that becomes kinetic, which a solver may miss: it grows as what falls for ever falls,
+#: and with each swing of what swings.
 _TURNED_OVER = 1e-3
 #: Part of its way in a frame by which a joint of a fast body may be apart.
 _FAST = 0.01
@@ -538,7 +539,7 @@ def _growth_of_all(subject: Subject, motion: Motion) -> Found | None:
     energies, heights = energies_of(subject, bodies, motion), heights_of(subject, bodies, motion)
     own = energies.sum(axis=1)
     moved = float(np.ptp(energies, axis=0).sum())
-    fallen = float(np.ptp(heights, axis=0).sum())
+    fallen = float(-np.minimum(np.diff(heights, axis=0), 0.0).sum())
     growth = own - np.minimum.accumulate(own)
     # What is pushed apart, or closed, in the first moments is told by other checks.
     late = growth[round(0.2 / STEP) :]
