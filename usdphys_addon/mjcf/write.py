@@ -726,22 +726,24 @@ class _Writer:
     def tell_surfaces(self) -> None:
         """Name what surfaces do, and those of MuJoCo do not."""
         running = [prim for prim in self.model.prims.values() if _runs(prim)]
-        for prims, what, fix in (
+        for prims, one, many, what, fix in (
             (
-                list(self.bouncing.values()),
-                "bounces (restitution), and nothing bounces in MuJoCo",
+                list(self.bouncing.values()), "bounces", "bounce", "(restitution), and nothing bounces in MuJoCo",
                 "Export USD to keep it.",
             ),
-            (running, "has a running surface, which stands still in MuJoCo", "Export USD for PhysX to keep it."),
-        ):
+            (
+                running, "has", "have", "a running surface, which stands still in MuJoCo",
+                "Export USD for PhysX to keep it.",
+            ),
+        ):  # fmt: skip
             if prims:
-                more = f" and {counted(len(prims) - 1, 'more prim')}" if len(prims) > 1 else ""
+                more = f" and {counted(len(prims) - 1, 'more prim')} {many}" if len(prims) > 1 else f" {one}"
                 self.issue(prims[0], f"{prims[0].display}{more} {what}.", fix)
 
     def tell_left_open(self) -> None:
         for kind, prims in self.left_open.items():
-            more = f" and {len(prims) - 1} more" if len(prims) > 1 else ""
-            self.issue(prims[0], f"MuJoCo closes no loop by a {kind}, so {prims[0].display}{more} is left out.",
+            more = f" and {len(prims) - 1} more are" if len(prims) > 1 else " is"
+            self.issue(prims[0], f"MuJoCo closes no loop by a {kind}, so {prims[0].display}{more} left out.",
                        "Let another joint close the loop.")  # fmt: skip
 
     def driven(
