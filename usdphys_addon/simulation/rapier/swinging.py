@@ -4,8 +4,8 @@
 After each small step the solver takes out the velocities with which it set the joints right. They are not only errors:
 a body that goes round moves along a tangent, and what leads it back to its circle is half of what turns its velocity.
 Without it each small step takes the part (w h)^2 / 2 of a speed: a rod that swings had lost 1.7 % of its energy after
-5 s, and a small one, which swings faster, more. So where nothing touches, and no limit or rope holds, these velocities
-are left in until the end of a step of the solver.
+5 s, and a small one, which swings faster, more. So where nothing touches, these velocities are left in until the end
+of a step of the solver. Not of joints with limits or ropes: what meets a limit in one of the small steps would come back.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rapier3d import PhysicsWorld, SpringCoefficients
 from ..hanging import hanging
 from ..weights import Weight
 from . import joint_effects, tuning
-from .constraints import JOINT_AXES, Constraint
+from .constraints import Constraint
 
 #: Bodies of a tree, and of a space, at most; and the largest ratio of what hangs on a body to its own mass. What the
 #: sweeps of the solver leave of a joint would be left in, too.
@@ -104,7 +104,13 @@ def _may_swing(constraints: Sequence[Constraint], weights: Mapping[str, Weight],
 
 def _is_plain(item: Constraint) -> bool:
     is_special = item.state.reduced or item.facts.breaks or bool(item.facts.bond)
-    return not is_special and not joint_effects.needs_equal_steps(item)
+    return not is_special and not _is_bounded(item) and not joint_effects.needs_equal_steps(item)
+
+
+def _is_bounded(item: Constraint) -> bool:
+    """True for a joint with a limit, a cone or a rope."""
+    is_roped = item.state.rope is not None and not item.is_rod
+    return is_roped or item.facts.cone is not None or any(freedom.is_limited for freedom in item.state.freedoms)
 
 
 def _swings_widely(bodies: Sequence[Any], seconds: float, steps: int, small_steps: int) -> bool:
@@ -125,24 +131,10 @@ def _swings_widely(bodies: Sequence[Any], seconds: float, steps: int, small_step
 
 
 def _is_stopped(physics: PhysicsWorld, constraints: Sequence[Constraint]) -> bool:
-    """True if bodies touch, or a limit or a rope holds them."""
+    """True if bodies touch, or a joint has got a limit."""
     if any(pair.has_any_active_contact for pair in physics.narrow_phase.contact_pairs()):
         return True
-    joints = physics.impulse_joints
-    for item in constraints:
-        state = item.state
-        if not item.active:
-            continue
-        if state.base is not None:
-            data = joints[state.base].data
-            axes = [axis for axis, freedom in enumerate(state.freedoms) if freedom.is_limited]
-            for axis in (*axes, *((4,) if item.facts.cone is not None else ())):
-                limits = data.limits(JOINT_AXES[axis])
-                if limits is not None and limits.impulse:
-                    return True
-        if state.rope is not None and not item.is_rod and item.pull(physics):
-            return True
-    return False
+    return any(item.active and _is_bounded(item) for item in constraints)
 
 
 def _settle(physics: PhysicsWorld, bodies: Sequence[Any], kinematic: Collection[Any]) -> bool:
