@@ -5,7 +5,8 @@ After each small step the solver takes out the velocities with which it set the 
 a body that goes round moves along a tangent, and what leads it back to its circle is half of what turns its velocity.
 Without it each small step takes the part (w h)^2 / 2 of a speed: a rod that swings had lost 1.7 % of its energy after
 5 s, and a small one, which swings faster, more. So where nothing touches, these velocities are left in until the end
-of a step of the solver. Not of joints with limits or ropes: what meets a limit in one of the small steps would come back.
+of a step of the solver. Not of joints with limits or ropes: what meets a limit in one of the small steps would come
+back.
 """
 
 from __future__ import annotations
