@@ -11,7 +11,6 @@ import mathutils
 import numpy as np
 from bpy.types import Context, Depsgraph
 
-Vector3 = Sequence[float]
 _UP = mathutils.Vector((0.0, 0.0, 1.0))
 #: Lines through a column, along X and along Y; how many faces each passes at most.
 _LINES, _MOST_FACES = 7, 64

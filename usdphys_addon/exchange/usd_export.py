@@ -156,7 +156,7 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
         job.place = (scratch.parent, target) if apart else None
         with ExitStack() as until_saved:
             # Blender opens the stage of a package again, to pack it.
-            job.until_saved = until_saved if target.suffix.lower() != ".usdz" else None
+            job.until_saved = None if job.is_package else until_saved
             _native_export(
                 scratch, options, reading.model.units.meters_per_unit, names=job.by_name, as_shown=_as_shown(reading)
             )
@@ -164,7 +164,7 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
             raise job.error
         if not job.done:
             raise OutputError(f"Blender's USD exporter wrote no stage for '{target}'; see the console for its reason.")
-        if target.suffix.lower() == ".usdz" and scratch.is_file():
+        if job.is_package and scratch.is_file():
             result.issues += usd_packages.cleaned(scratch, target)
         result.issues += job.issues
         result.moved = job.moved

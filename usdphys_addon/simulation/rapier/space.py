@@ -217,6 +217,8 @@ class SolverSpace(Engine):
         self._rests: dict[int, Vector] = {}
         self._swept = np.ones(len(self.paths), bool)
         self._swept[self._rows_among(self._seeing)] = False
+        #: The bodies that physics moves, tied by joints; and by row the number of what is tied, None without joints.
+        self._tied = self._joined()
         self._leaping_with = self._joined_rows()
         self._got: list[Any] | None = None
         self._watch = EnergyWatch()
@@ -230,17 +232,22 @@ class SolverSpace(Engine):
         #: Rows of bodies that may precess; of a crowd none is looked at.
         self._tops = [row for row in self._rows_among(swinging) if self.paths[row] in self.weights]
         self._tops = self._tops if len(self._tops) <= tuning.FEW_TOPS else []
-        kinds = [all((*item.settings.moves, *item.settings.turns)) for item in self._templates]
+        #: Of templates, whether their bodies may move and turn along all axes.
+        is_unbound = [all((*item.settings.moves, *item.settings.turns)) for item in self._templates]
         at_points = tops.held_at_points(self.constraints, self.weights) if len(self.weights) <= tuning.CROWD else []
         row_of = {path: row for row, path in enumerate(self.paths)} if at_points else {}
         #: By row, the bodies that turn about a fixed point; of a crowd none.
-        self._points = {row_of[each.path]: each for each in at_points if kinds[self._template_of[row_of[each.path]]]}
+        self._points = {
+            row_of[each.path]: each for each in at_points if is_unbound[self._template_of[row_of[each.path]]]
+        }  # fmt: skip
+        self._may_turn = np.zeros(len(self.paths), bool)
+        self._may_turn[list(self._points)] = True
         is_led = bool(self.followers or self.trains or self._softened)
         is_done = is_led or len(self._points) == len(self.constraints)
         self._swings = Swings(() if is_done else self.constraints, self.weights, self.paths)
         self._swing_gently()
         self._tops = [row for row in self._tops if row not in self._points]
-        #: Of these, the rows of those that turn in the next time step.
+        #: Rows of those that turn about a point in the next time step.
         self._turning: list[int] = []
         lengths = np.array([item.size for item in self._templates], float)[self._template_of]
         radii = np.array([item.radius for item in self._templates], float)[self._template_of]
@@ -248,7 +255,6 @@ class SolverSpace(Engine):
         self._sizes = lengths
         self._may_be_held_back &= has_weight & (lengths > 0.0)
         self._may_be_held_back[self._rows_among(reduced)] = False
-        self._tied = Ties()
         if len(self.weights) <= tuning.MOST_SLIDING:
             held = self._held_in_place()
             self._may_be_slow[self._rows_among((held if any(self.gravity) else self.weights.keys()) - reduced)] = True
@@ -262,8 +268,7 @@ class SolverSpace(Engine):
             self._surfaces, self.handles, lengths.tolist(), self.weights, reduced, self._wheels()
         )  # fmt: skip
         jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1) if path}
-        bound = [not all((*item.settings.moves, *item.settings.turns)) for item in self._templates]
-        bound_rows = np.flatnonzero(np.array(bound, bool)[self._template_of]).tolist()
+        bound_rows = np.flatnonzero(~np.array(is_unbound, bool)[self._template_of]).tolist()
         self._hook.bound = {self.handles[path] for path in (*jointed, *(self.paths[row] for row in bound_rows))}
         may_slide = has_weight & (radii > 0.0)
         may_slide[self._rows_among(reduced if len(jointed) <= FEW_JOINTED else jointed)] = False
@@ -303,7 +308,7 @@ class SolverSpace(Engine):
             self._ways = ways
             self.watch_fast(ways)
             self._flying = flight.chosen(turns, self._may_wobble)
-            self._turning = self._chosen_points(turns)
+            self._turning = flight.chosen(turns, self._may_turn)
             self._watch_swings(np.ones(len(self.paths), bool))
             self._watch_held_back(ways, turns)
             self._sliding.watch(ways, turns, self._frame)
@@ -619,7 +624,7 @@ class SolverSpace(Engine):
             if self._racing or asks or len(self.weights) <= tuning.CROWD:
                 turns = _turns(turned, rotations)
                 self._flying = flight.chosen(turns, self._may_wobble & awake)
-                self._turning = self._chosen_points(turns)
+                self._turning = flight.chosen(turns, self._may_turn)
                 self._watch_swings(awake)
                 self._watch_sliding(ways, turns)
                 self._racing.watch(self._views, ways, turns, self._frame)
@@ -823,16 +828,21 @@ class SolverSpace(Engine):
         self._watched = watched
         self._landings.balance(self.physics.integration_parameters, ways)
 
-    def _joined_rows(self) -> NDArray[np.int64] | None:
-        """By the row of a body, the number of those that joints tie to it; None without joints."""
+    def _joined(self) -> Ties:
         ties = Ties()
         for item in self.constraints:
-            if dynamic := [path for path in (item.facts.body0, item.facts.body1) if path in self.weights]:
+            if dynamic := self._dynamic_ends(item):
                 ties.tie(dynamic)
+        return ties
+
+    def _dynamic_ends(self, item: Constraint) -> list[str]:
+        return [path for path in (item.facts.body0, item.facts.body1) if path in self.weights]
+
+    def _joined_rows(self) -> NDArray[np.int64] | None:
         if not self.constraints:
             return None
         numbers: dict[str, int] = {}
-        return np.array([numbers.setdefault(ties.root(path), len(numbers)) for path in self.paths], np.int64)
+        return np.array([numbers.setdefault(self._tied.root(path), len(numbers)) for path in self.paths], np.int64)
 
     def _find_loose(self) -> None:
         """Of bodies without joints those whose contacts share an impact among themselves, and those that may wobble."""
@@ -859,13 +869,8 @@ class SolverSpace(Engine):
 
         Not those on joints with others, whose places the solver sets right: their loads would be wrong.
         """
-        anchored = set()
-        for item in self.constraints:
-            dynamic = [path for path in (item.facts.body0, item.facts.body1) if path in self.weights]
-            if dynamic:
-                self._tied.tie(dynamic)
-            if len(dynamic) == 1:
-                anchored.add(dynamic[0])
+        ends = map(self._dynamic_ends, self.constraints)
+        anchored = {dynamic[0] for dynamic in ends if len(dynamic) == 1}
         return {path for paths in self._tied.groups().values() if len(paths) == 1 for path in paths} & anchored
 
     def _watch_slow(self, positions: NDArray[np.float64], ways: NDArray[np.float64]) -> None:
@@ -958,11 +963,6 @@ class SolverSpace(Engine):
             steps = body.additional_solver_iterations + small
             most = max(most, precessing_steps(self.time_step, body.angvel.norm(), self.substeps, steps))
         return most
-
-    def _chosen_points(self, turns: NDArray[np.float64]) -> list[int]:
-        may_turn = np.zeros(len(turns), bool)
-        may_turn[list(self._points)] = True
-        return flight.chosen(turns, may_turn)
 
     def _touched(self, paths: Iterable[str]) -> set[str]:
         """Those of some bodies that something touches, or a hand holds."""
