@@ -17,7 +17,7 @@ from ..bridge.joint_frames import is_joint
 from ..bridge.roles import is_body
 from ..core import joint_kinds
 from ..core.errors import InputError
-from ..core.rules import joint_frames, scene_setup
+from ..core.rules import joint_frames, overlaps
 from ..core.rules.base import Facts
 from ..core.schemas import usd_physics
 from .fix_table import fix
@@ -112,7 +112,7 @@ def _separate(scene: Scene, issue: FoundIssue) -> None:
 
     obj = object_of(scene, issue, places=True)
     reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
-    way = scene_setup.separation(Facts(reading.model), issue.path)
+    way = overlaps.separation(Facts(reading.model), issue.path)
     if way is None:
         raise nothing_to_do(issue)
     # From the world to the space of the location.
