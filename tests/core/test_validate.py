@@ -1246,7 +1246,7 @@ def test_separation_brings_a_body_out_of_the_floor():
     stage = new_stage()
     floor(stage)
     solid(stage).AddTranslateOp().Set((0.3, 0, 0.25))
-    way = overlaps.separation(validate.Facts(usd_read.read_stage(stage)), B)
+    way = overlaps.separation(validate.Facts(usd_read.read_stage(stage)), B).way
     assert np.allclose(way, (0, 0, 0.75), atol=1e-3)
 
 
@@ -1280,7 +1280,7 @@ def test_every_convex_shape_is_as_deep_in_the_floor_as_it_is(author):
     author(stage)
     model = usd_read.read_stage(stage)
     assert ("BodiesOverlap", B) in found(model)
-    assert np.allclose(overlaps.separation(validate.Facts(model), B), (0, 0, 0.6), atol=1e-3)
+    assert np.allclose(overlaps.separation(validate.Facts(model), B).way, (0, 0, 0.6), atol=1e-3)
 
 
 @pytest.mark.parametrize(("points", "overlaps"), [
@@ -1307,7 +1307,7 @@ def test_below_the_top_of_an_infinite_plane_all_is_inside_of_it(author):
     model = usd_read.read_stage(stage)
     (issue,) = [issue for issue in validate.validate(model) if issue.code == "BodiesOverlap"]
     assert (issue.path, issue.message) == (B, "/B starts inside /Ground, 600 mm deep.")
-    assert np.allclose(overlaps.separation(validate.Facts(model), B), (0, 0, 0.6), atol=1e-3)
+    assert np.allclose(overlaps.separation(validate.Facts(model), B).way, (0, 0, 0.6), atol=1e-3)
 
 
 def test_a_body_below_a_plane_comes_up_and_one_on_a_tilted_plane_out_of_it():
@@ -1316,13 +1316,37 @@ def test_a_body_below_a_plane_comes_up_and_one_on_a_tilted_plane_out_of_it():
     plane.CreateAxisAttr("Z")
     box = solid(stage).AddTranslateOp()
     box.Set((0, 0, -5))
-    assert np.allclose(overlaps.separation(validate.Facts(usd_read.read_stage(stage)), B), (0, 0, 6), atol=0.01)
+    assert np.allclose(overlaps.separation(validate.Facts(usd_read.read_stage(stage)), B).way, (0, 0, 6), atol=0.01)
     plane.AddRotateYOp().Set(60)
     box.Set((0, 0, 0))
-    way = overlaps.separation(validate.Facts(usd_read.read_stage(stage)), B)
+    way = overlaps.separation(validate.Facts(usd_read.read_stage(stage)), B).way
     assert way / np.linalg.norm(way) == pytest.approx((np.sin(np.pi / 3), 0, 0.5), abs=1e-6)
     box.Set((3, 0, 0))
     assert ("BodiesOverlap", B) not in found(usd_read.read_stage(stage))
+
+
+def test_what_joints_tie_together_is_named_once_and_leaves_the_ground_together():
+    """A robot whose feet are below the ground: each link was named, and lifted alone."""
+    stage = new_stage()
+    collider(stage, "/Ground", UsdGeom.Plane).CreateAxisAttr("Z")
+    for number, height in enumerate((0.5, -2.0, 4.0)):
+        solid(stage, f"/L{number}").AddTranslateOp().Set((4 * number, 0, height))
+    joint(stage, "/L0", "/L1", "/J0", UsdPhysics.RevoluteJoint)
+    joint(stage, "/L1", "/L2", "/J1", UsdPhysics.RevoluteJoint)
+    joint(stage, "/L2", "/L0", "/Off", UsdPhysics.RevoluteJoint).CreateJointEnabledAttr(False)
+    solid(stage, "/Alone").AddTranslateOp().Set((40, 0, 0.5))
+    model = usd_read.read_stage(stage)
+    messages = [issue.message for issue in validate.validate(model) if issue.code == "BodiesOverlap"]
+    assert messages == [
+        "/L1 starts inside /Ground, 3 m deep. So does 1 body that joints tie to it.",
+        "/Alone starts inside /Ground, 500 mm deep.",
+    ]
+    for path in ("/L0", "/L1", "/L2"):
+        found_way = overlaps.separation(validate.Facts(model), path)
+        assert found_way.moved == {"/L0", "/L1", "/L2", "/J0", "/J1"}
+        assert np.allclose(found_way.way, (0, 0, 3), atol=0.01)
+    joint(stage, None, "/L2", "/Held", UsdPhysics.FixedJoint)
+    assert overlaps.separation(validate.Facts(usd_read.read_stage(stage)), "/L1") is None
 
 
 @pytest.mark.parametrize("excuse", ["filter", "joint", "group", "kinematic", "above"])

@@ -16,6 +16,7 @@ from ..frames import Matrix
 from ..model import Mesh, Prim, SpherePoints
 from ..overlap import Solid
 from ..schemas import usd_geom, usd_physics
+from ..ties import Ties
 from ..words import length_text
 from .base import Above, Facts, Finding, name, rule
 
@@ -310,40 +311,78 @@ def _meeting(first: Solid, second: Solid, both_move: bool) -> _Meeting | None:
     return _Meeting(first, second, deep, way, bool(is_same))
 
 
-def separation(facts: Facts, path: str) -> Matrix | None:
-    """Way (3,), m, in the world, that brings a body out of the collider that it is deepest in, or None.
+class Separation(NamedTuple):
+    """A way (3,), m, in the world, and the paths of the bodies and joints that go it together."""
 
-    Out of what does not move it goes to its top, not to its lower side, where it would fall.
+    way: Matrix
+    moved: frozenset[str]
+
+
+def separation(facts: Facts, path: str) -> Separation | None:
+    """What brings a body out of the collider that it is deepest in, with all that joints tie to it.
+
+    Out of what does not move it goes to its top, not to its lower side, where it would fall. None for what is in
+    nothing, or hangs on something that does not move.
     """
-    mine = []
+    trees = facts.once(_Trees)
+    tree, mine = trees.of(path), []
     for meeting in facts.once(_meetings):
-        for solid, way in ((meeting.first, meeting.way), (meeting.second, -meeting.way)):
-            body = facts.carrier.at(solid.prim.path)
-            if path in (solid.prim.path, body.path if body is not None else ""):
-                mine.append((meeting.depth, way))
+        ends = [_body(facts, solid).path for solid in (meeting.first, meeting.second)]
+        is_outside = trees.of(ends[0]) != trees.of(ends[1])
+        for body, way in zip(ends, (meeting.way, -meeting.way), strict=True):
+            if body == path or (is_outside and trees.of(body) == tree):
+                mine.append((meeting, way, is_outside))
     if not mine:
         return None
-    deep, way = max(mine, key=lambda item: item[0])
-    result: Matrix = way * (deep * 1.001)
-    lifted = _lift(facts, path, deep, way)
-    return result if lifted is None else lifted
-
-
-def _lift(facts: Facts, path: str, deep: float, way: Matrix) -> Matrix | None:
-    """The way up, m, onto what does not move; None if the shortest way out of it goes to a side."""
-    axis = "XYZ".index(facts.model.units.up_axis)
-    if abs(way[axis]) < STEEP:
+    meeting, way, is_outside = max(mine, key=lambda item: item[0].depth)
+    if is_outside and tree in trees.anchored:
         return None
-    for meeting in facts.once(_meetings):
-        body, other = (facts.carrier.at(solid.prim.path) for solid in (meeting.first, meeting.second))
-        is_mine = path in (meeting.first.prim.path, body.path if body is not None else "") and meeting.depth == deep
-        if is_mine and (other is None or other.path not in facts.dynamic):
-            up = np.zeros(3)
-            rise = float(meeting.second.high[axis] - meeting.first.low[axis])
-            up[axis] = rise + 1e-3 * deep
-            result: Matrix = up
-            return result
-    return None
+    lifted = _lift(facts, meeting, way)
+    return Separation(
+        way * (meeting.depth * 1.001) if lifted is None else lifted,
+        trees.members(path) if is_outside else frozenset((path,)),
+    )
+
+
+def _lift(facts: Facts, meeting: _Meeting, way: Matrix) -> Matrix | None:
+    """The way up, m, onto what does not move; None if the shortest way out of it goes to a side."""
+    axis, other = "XYZ".index(facts.model.units.up_axis), facts.carrier.at(meeting.second.prim.path)
+    if abs(way[axis]) < STEEP or (other is not None and other.path in facts.dynamic):
+        return None
+    up = np.zeros(3)
+    up[axis] = float(meeting.second.high[axis] - meeting.first.low[axis]) + 1e-3 * meeting.depth
+    return up
+
+
+class _Trees:
+    """Bodies that joints tie together. anchored: the trees of which a joint leads to something that does not move."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._ties, anchors = Ties(), set[str]()
+        #: The bodies that move of each joint, by its path.
+        self._joints: dict[str, list[str]] = {}
+        for prim, joint in facts.joints:
+            if joint.joint_enabled is False:
+                continue
+            tied = [body.path for body in ends_of(facts.carrier, joint) if body is not None]
+            moving = self._joints[prim.path] = [path for path in tied if path in facts.dynamic]
+            if moving:
+                self._ties.tie(moving)
+            if len(moving) == 1:
+                anchors.update(moving)
+        self.anchored = set(map(self.of, anchors))
+
+    def of(self, path: str) -> str:
+        """The path by which the tree of a body is known."""
+        return self._ties.root(path)
+
+    def members(self, path: str) -> frozenset[str]:
+        """The bodies that a body is tied to, itself, and the joints that tie them."""
+        tree = self.of(path)
+        bodies = self._ties.groups()[tree]
+        return frozenset(bodies).union(
+            joint for joint, ends in self._joints.items() if ends and self.of(ends[0]) == tree
+        )
 
 
 def _body(facts: Facts, solid: Solid) -> Prim:
@@ -352,13 +391,22 @@ def _body(facts: Facts, solid: Solid) -> Prim:
 
 @rule("BodiesOverlap")
 def overlapping(facts: Facts) -> Iterator[Finding]:
-    done = set()
+    trees, done = facts.once(_Trees), set[str]()
+    told: dict[str, list[tuple[_Meeting, Prim, Prim]]] = {}
     for meeting in sorted(facts.once(_meetings), key=lambda each: -each.depth):
         body, other = _body(facts, meeting.first), _body(facts, meeting.second)
         if meeting.is_same_place or body.path in done:
             continue
         done.add(body.path)
+        is_outside = trees.of(body.path) != trees.of(other.path)
+        told.setdefault(trees.of(body.path) if is_outside else f"in {body.path}", []).append((meeting, body, other))
+    for (meeting, body, other), *more in told.values():
         text = f"{body.display} starts inside {other.display}, {length_text(meeting.depth)} deep."
+        number = len(more)
+        if number == 1:
+            text += " " + "So does 1 body that joints tie to it."
+        elif more:
+            text += " " + f"So do {number} bodies that joints tie to it."
         yield Finding(body, text, {"other": name(other)})
 
 
