@@ -21,10 +21,11 @@ from ..authoring.selected import BEHIND, LIMITED, MOVER, TYPE, Value, at
 from ..bridge import props, stand_ins
 from ..bridge.choices import items_of
 from ..bridge.known_names import KnownNames
-from ..bridge.roles import applies, is_body
+from ..bridge.roles import applies, body_at, is_body
 from ..playback import baked_objects
 from ..playback import guard as preview_guard
 from . import readout
+from .lengths import METERS, own_unit
 
 NAME = "usdphys_selection"
 #: The largest number that a property of Blender holds.
@@ -72,13 +73,6 @@ _NUMBER = re.compile(r"\s*(\d+(?:[.,]\d*)?(?:[eE][+-]?\d+)?)\s*([a-zA-Z]*)\s*")
 _SIGNED = re.compile(r"[+-]?\d+(?:[.,]\d*)?(?:[eE][+-]?\d+)?")
 #: Kilograms of the units of masses.
 _KILOGRAMS = {"": 1.0, "kg": 1.0, "g": 1e-3, "t": 1e3, "mg": 1e-6, "lb": 0.45359237, "oz": 0.028349523125}
-#: Metres of the units of lengths, and the one in which Blender shows a length where it is not adaptive.
-_METERS = {"km": 1e3, "m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "mi": 1609.344, "ft": 0.3048, "in": 0.0254,
-           "thou": 2.54e-5}  # fmt: skip
-_SHOWN_LENGTHS = {
-    "KILOMETERS": "km", "METERS": "m", "CENTIMETERS": "cm", "MILLIMETERS": "mm", "MICROMETERS": "um", "MILES": "mi",
-    "FEET": "ft", "INCHES": "in", "THOU": "thou",
-}  # fmt: skip
 #: What a field says in place of a number that is being computed, and of one that cannot be.
 _COMPUTING, _UNKNOWN = "\N{HORIZONTAL ELLIPSIS}", "Unknown"
 #: In `differing`, where the selected objects have not the same role.
@@ -185,9 +179,7 @@ def _length_in(text: str) -> float | None:
     settings = bpy.context.scene.unit_settings
     if settings.system == "NONE":
         return _number_in(text)
-    adaptive = "m" if settings.system == "METRIC" else "ft"
-    own = _METERS[_SHOWN_LENGTHS.get(settings.length_unit, adaptive)]
-    meters = _number_in(text, {**_METERS, "": own})
+    meters = _number_in(text, {**METERS, "": METERS[own_unit(settings)]})
     return None if meters is None else meters / (settings.scale_length or 1.0)
 
 
@@ -348,6 +340,26 @@ def held_by(obj: Object) -> Held | None:
     return found
 
 
+def compute_joints(context: Context, name: str) -> tuple[str, ...]:
+    """Names of the joints that hold an object, or what is below it."""
+    obj: Any = bpy.data.objects.get(name)
+    if obj is None:
+        return ()
+    holds = {obj, *([] if (body := body_at(obj)) is None else [body])}
+    found = []
+    for joint in context.view_layer.objects:
+        if applies(joint, "joint"):
+            ends = [end for side in (0, 1) if (end := getattr(joint.usdphys.joint, f"body{side}")) is not None]
+            if any(end in holds or body_at(end) in holds for end in ends):
+                found.append(joint.name)
+    return tuple(sorted(found))
+
+
+def joints_of(obj: Object) -> tuple[str, ...]:
+    """For a draw: `compute_joints` as last computed; empty where it is not known yet."""
+    return readout.ask("joints", obj.name) or ()
+
+
 def compute_baked(_context: Context, name: str) -> int:
     """Number of objects of a scene that a bake has keyed, or that play its points."""
     return len(baked_objects.baked(bpy.data.scenes[name]))
@@ -468,6 +480,7 @@ def register() -> None:
     readout.know("differing", compute_differing, needs_poses=False)
     readout.know("differing matter", compute_differing_matter)
     readout.know("articulation", compute_articulation)
+    readout.know("joints", compute_joints, needs_poses=False)
     readout.know("held", compute_held, needs_poses=False)
     readout.know("baked", compute_baked, needs_poses=False)
 
