@@ -77,8 +77,9 @@ class _Rows:
         self.values = selection.current(context)
         # Blender asks each object of the view layer for `selected_objects`, and hardly any of them for `selected`.
         is_one = not obj.select_get() or len(context.view_layer.objects.selected) < 2
-        self.others = 0 if is_one else max(len(context.selected_objects) - 1, 0)
-        self.differing = selection.differing(obj, self.others) if self.others else frozenset[str]()
+        chosen: Any = () if is_one else context.selected_objects
+        self.others = max(len(chosen) - 1, 0)
+        self.differing = selection.differing(obj, chosen) if self.others else frozenset[str]()
         self.declared = self.values.bl_rna.properties
         self.curves: dict[int, Any] = {}
         self.room = fitting.room() - _BUTTON
@@ -182,7 +183,7 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             self.draw_curve(box, rows, obj)
         if selected.NEEDS["articulation"](obj):
             self.draw_articulation(box, rows, obj)
-        if role != selected.NONE or body is not None:
+        if not rows.others and (role != selected.NONE or body is not None):
             self.draw_joints(box, obj)
         if role != selected.NONE:
             self.draw_body_folds(layout, rows, context, obj)
@@ -391,8 +392,6 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
                 draw_text(column, "It has a drive, whose stiffness and damping are 0", "INFO")
                 fields = _GAIN_ROWS
             for name, text in fields:
-                if name == "max_force" and dof == "angular":
-                    text = "Max Torque"
                 rows.draw(box, selection.name_of(f"joint.drives.{dof}", name), text)
         elif joint.type == "GENERIC":
             draw_text(box.column(align=True), "Its limits and drives are in the Physics tab of the properties", "INFO")

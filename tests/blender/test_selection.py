@@ -27,11 +27,15 @@ def chosen():
     return selection.current(bpy.context)
 
 
+def differing() -> frozenset[str]:
+    return selection.differing(bpy.context.object, bpy.context.selected_objects)
+
+
 def known() -> None:
     """Ask and compute, as a draw and its job do."""
     for name in selection.VALUES:
         selection.shown(name)
-    selection.differing(bpy.context.object, len(bpy.context.selected_objects))
+    differing()
     bpy.context.view_layer.update()
     for _ in readout.compute():
         pass
@@ -95,11 +99,11 @@ def test_values_that_differ_are_named():
     chosen().mass = 3.0
     other.usdphys.mass.mass = 4.0
     known()
-    assert selection.differing(bpy.context.object, 2) == {"mass", "mass_diagonal_inertia"}, "the inertia follows"
+    assert differing() == {"mass", "mass_diagonal_inertia"}, "the inertia follows"
     chosen().mass = 5.0
     readout.forget()
     known()
-    assert selection.differing(bpy.context.object, 2) == frozenset()
+    assert differing() == frozenset()
 
 
 def test_computed_values_that_differ_are_named():
@@ -110,17 +114,17 @@ def test_computed_values_that_differ_are_named():
     other.rotation_euler = 0.3, 0.2, 0.1
     scenes.select(one, other)
     known()
-    assert selection.differing(bpy.context.object, 2) == frozenset(), "the same box elsewhere is the same"
+    assert differing() == frozenset(), "the same box elsewhere is the same"
     other.scale = 2.0, 1.0, 1.0
     readout.forget()
     known()
-    assert selection.differing(bpy.context.object, 2) == {"mass", "mass_diagonal_inertia"}
+    assert differing() == {"mass", "mass_diagonal_inertia"}
     other.usdphys.mass.is_applied = True
     other.usdphys.mass.mass = readout.compute_mass(bpy.context, one.name).mass
     other.scale = 1.0, 1.0, 1.0
     readout.forget()
     known()
-    assert "mass" not in selection.differing(bpy.context.object, 2), "one is typed, and both are the same"
+    assert "mass" not in differing(), "one is typed, and both are the same"
 
 
 def test_automatic_shapes_that_differ_are_named():
@@ -133,7 +137,7 @@ def test_automatic_shapes_that_differ_are_named():
         obj.usdphys.colliders[0].shape = "AUTO"
     scenes.select(one, ball)
     known()
-    assert selection.SHAPES in selection.differing(bpy.context.object, 2)
+    assert selection.SHAPES in differing()
 
 
 def test_friction_without_a_material_is_that_of_the_preview_and_makes_one_material_for_all():

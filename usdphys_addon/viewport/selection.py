@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -81,6 +81,8 @@ ROLE = "role"
 SHAPES = "shapes"
 #: So many of the selected objects are looked at for computed values that differ: of more it would take too long.
 _COMPARED = 100
+#: In a scene of so many objects, what joints hold an object is found while a panel is drawn.
+_FEW = 200
 
 
 def active() -> Any:
@@ -269,8 +271,11 @@ def _effective(name: str, obj: Object) -> Any:
 def compute_differing(context: Context, _name: str) -> frozenset[str]:
     """Names of the properties whose values are not the same for all selected objects."""
     found = {name for name, value in VALUES.items() if _differs(selected.having(context, value.need), value)}
-    chosen = selected.having(context, "any")
-    return frozenset(found | ({ROLE} if len(set(map(selected.role_of, chosen))) > 1 else set()))
+    return frozenset(found | _differing_role(selected.having(context, "any")))
+
+
+def _differing_role(objects: Iterable[Any]) -> frozenset[str]:
+    return frozenset({ROLE} if len(set(map(selected.role_of, objects))) > 1 else ())
 
 
 def compute_differing_matter(context: Context, _name: str) -> frozenset[str]:
@@ -357,7 +362,11 @@ def compute_joints(context: Context, name: str) -> tuple[str, ...]:
 
 def joints_of(obj: Object) -> tuple[str, ...]:
     """For a draw: `compute_joints` as last computed; empty where it is not known yet."""
-    return readout.ask("joints", obj.name) or ()
+    known: tuple[str, ...] | None = readout.ask("joints", obj.name)
+    if known is None and len(bpy.context.view_layer.objects) <= _FEW:
+        # Buttons that come a moment later would move what is below them under the mouse.
+        return compute_joints(bpy.context, obj.name)
+    return known or ()
 
 
 def compute_baked(_context: Context, name: str) -> int:
@@ -463,11 +472,15 @@ def current(context: Context) -> Any:
     return getattr(context.scene, NAME, None) if context.scene is not None else None
 
 
-def differing(obj: Object, others: int) -> frozenset[str]:
-    """For a draw: names of the properties that differ, as last computed. others: how many are selected beside obj."""
+def differing(obj: Object, chosen: Sequence[Object]) -> frozenset[str]:
+    """For a draw: names of the properties that differ, as last computed. chosen: what is selected, with obj."""
+    others = len(chosen) - 1
     # What is known of another selection is not shown for this one.
     key = f"{others} {obj.name}"
     authored: frozenset[str] = readout.ask("differing", key) or frozenset()
+    if len(chosen) <= _COMPARED:
+        # A line that came a moment later would move the buttons of the roles under the mouse.
+        authored = authored - {ROLE} | _differing_role(chosen)
     computed: frozenset[str] | None = readout.ask("differing matter", key)
     if computed is None:
         return authored
