@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any
 
 import bpy
@@ -75,8 +76,8 @@ class _Rows:
 
     def __init__(self, context: Context, obj: Any) -> None:
         self.values = selection.current(context)
-        # Blender asks each object of the view layer for `selected_objects`, and hardly any of them for `selected`.
-        is_one = not obj.select_get() or len(context.view_layer.objects.selected) < 2
+        # Blender asks each object of the view layer for `selected_objects`, and the first of them alone for these two.
+        is_one = not obj.select_get() or len(list(islice(context.view_layer.objects.selected, 2))) < 2
         chosen: Any = () if is_one else context.selected_objects
         self.others = max(len(chosen) - 1, 0)
         self.differing = selection.differing(obj, chosen) if self.others else frozenset[str]()

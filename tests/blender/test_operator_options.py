@@ -290,6 +290,12 @@ def test_hidden_objects_are_not_selected_as_causes(capfd):
     assert other.select_get()
 
 
+def test_the_progress_of_a_cache_and_of_an_export_speaks_of_no_bake():
+    for name in ("preview_bake", "preview_cache", "export_alembic"):
+        part = drawing_part(getattr(bpy.types, f"USDPHYS_OT_{name}"), LayoutRecorder())
+        assert part.progress(0.25) == "Simulating the frames (25%)    Esc: cancel"
+
+
 # --------------------------------------------------------------------------- mass
 
 
