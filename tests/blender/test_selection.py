@@ -416,3 +416,44 @@ def test_a_value_is_taken_back_from_all():
     assert [obj.usdphys.mass.is_property_set("mass") for obj in (one, other)] == [False, False]
     for name in ("mass", "friction", "nothing"):
         assert bpy.ops.usdphys.selection_unset(name=name) == {"CANCELLED"}
+
+
+@pytest.mark.parametrize(("kind", "free"), [("REVOLUTE", ["rotZ"]), ("PRISMATIC", ["transZ"]), ("FIXED", []),
+                                            ("SPHERICAL", ["rotX", "rotY", "rotZ"])])  # fmt: skip
+def test_a_joint_that_becomes_custom_holds_what_it_has_held(kind, free):
+    joint = scenes.add_joint("Joint", kind, None, scenes.solid("Body"))
+    own = joint.usdphys.joint
+    own.axis = "Z"
+    scenes.select(joint)
+    chosen().joint_type = "GENERIC"
+    dofs = [f"{motion}{axis}" for motion in ("trans", "rot") for axis in "XYZ"]
+    assert [dof for dof in dofs if not (limit := getattr(own.limits, dof)).is_applied or limit.low <= limit.high] == free
+
+
+def test_limits_and_drive_of_a_hinge_go_along_when_it_becomes_custom_and_come_back():
+    joint = scenes.add_joint("Joint", "REVOLUTE", None, scenes.solid("Body"))
+    own = joint.usdphys.joint
+    own.axis, own.revolute.lower_limit = "Y", -0.5
+    scenes.assign(own.drives.angular, is_applied=True, stiffness=7.0, target_position=0.25)
+    scenes.select(joint)
+    chosen().joint_type = "GENERIC"
+    limit, drive = own.limits.rotY, own.drives.rotY
+    assert limit.low == pytest.approx(-0.5) and not limit.is_property_set("high")
+    assert (drive.stiffness, drive.target_position) == (7.0, 0.25)
+    assert not own.drives.angular.is_applied
+    limit.high, drive.damping = 1.0, 2.0
+    chosen().joint_type = "REVOLUTE"
+    assert (own.revolute.lower_limit, own.revolute.upper_limit) == pytest.approx((-0.5, 1.0))
+    back = own.drives.angular
+    assert back.is_applied and (back.stiffness, back.damping) == (7.0, 2.0) and not drive.is_applied
+    assert not any(getattr(own.limits, dof).is_applied for dof in ("transX", "rotX", "rotY"))
+
+
+def test_a_ball_that_becomes_custom_keeps_its_cone_as_limits():
+    joint = scenes.add_joint("Joint", "SPHERICAL", None, scenes.solid("Body"))
+    own = joint.usdphys.joint
+    own.axis, own.spherical.cone_angle0_limit, own.spherical.cone_angle1_limit = "X", 0.3, 0.4
+    scenes.select(joint)
+    chosen().joint_type = "GENERIC"
+    assert (own.limits.rotZ.high, own.limits.rotY.high) == pytest.approx((0.3, 0.4))
+    assert own.limits.rotY.low == pytest.approx(-0.4) and not own.limits.rotX.is_applied
