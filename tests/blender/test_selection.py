@@ -427,7 +427,9 @@ def test_a_joint_that_becomes_custom_holds_what_it_has_held(kind, free):
     scenes.select(joint)
     chosen().joint_type = "GENERIC"
     dofs = [f"{motion}{axis}" for motion in ("trans", "rot") for axis in "XYZ"]
-    assert [dof for dof in dofs if not (limit := getattr(own.limits, dof)).is_applied or limit.low <= limit.high] == free
+    assert [
+        dof for dof in dofs if not (limit := getattr(own.limits, dof)).is_applied or limit.low <= limit.high
+    ] == free
 
 
 def test_limits_and_drive_of_a_hinge_go_along_when_it_becomes_custom_and_come_back():

@@ -15,7 +15,8 @@ from bpy.types import Context, Object
 
 from ..bridge.joint_frames import imported_frames, is_fixed, side_frames, store_frame
 from ..bridge.props import LOCAL_FRAME_FIELDS
-from .joint_freedoms import AXIS_DOFS, DRIVE_FIELDS, OWN, motion_of, set_motion, take_over
+from ..core.joint_kinds import AXIS_DOFS
+from .joint_freedoms import DRIVE_FIELDS, OWN, motion_of, set_motion, take_over
 from .joint_maker import Array, JointMaker, JointOptions
 
 _ROTATIONS = ("rotX", "rotY", "rotZ")
@@ -50,7 +51,7 @@ def _free(joint: Any, kind: str) -> tuple[str, ...] | None:
 
 
 def _open(joint: Any) -> None:
-    """Give a joint that becomes generic the degrees of freedom, limits and drive that it has; without, it holds nothing.
+    """Let a joint that becomes generic lock, limit and drive what it does now: without limits it would hold nothing.
 
     One that has limits of generic joints already keeps these.
     """
