@@ -37,6 +37,7 @@ from . import (
     preview,
     prove,
     report_bug,
+    select_object,
     settle,
     source_changes,
     structure,
@@ -64,7 +65,7 @@ _MODULES = (
     export_usd, export_layer, export_mjcf, export_unreal, import_mjcf, import_sdf, import_urdf, import_usd,
     inspector, joint_freedoms, joint_tools, library, manual, mirror,
     from_rigid_bodies, pack_source, generate, gizmo_drag, edit_lists, find_setting, presets, preview, prove,
-    report_bug, settle, source_changes, structure, vendor, velocity_keys,
+    report_bug, select_object, settle, source_changes, structure, vendor, velocity_keys,
 )  # fmt: skip
 CLASSES: tuple[Any, ...] = tuple(cls for module in _MODULES for cls in module.CLASSES)
 _MENUS = {

@@ -5,9 +5,9 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import BoolProperty
 from . import needs
+from .outcome import finish
 
 
 class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
@@ -36,7 +36,7 @@ class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import blender_rigid_bodies
-        from ..usdphys_addon.core.words import counted, joined, phrase, tally
+        from ..usdphys_addon.core.words import joined, phrase, tally
         from ..usdphys_addon.system import console
 
         assert context.scene is not None
@@ -46,14 +46,8 @@ class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
         )
         for note in result.notes:
             console.note(f"USD Physics: {note}")
-            self.report({"WARNING"}, tr(note))
-        count = len(result.notes)
         numbers = joined(", ", (tally(getattr(result, kind), kind) for kind in ("bodies", "colliders", "joints")))
-        done = phrase("Converted {numbers}", numbers=numbers)
-        if count:
-            done = joined("; ", (done, phrase("{notes}, see the Info editor", notes=counted(count, "note"))))
-        self.report({"INFO"}, tr(done))
-        return {"FINISHED"}
+        return finish(self, phrase("Converted {numbers}", numbers=numbers), result.notes)
 
 
 CLASSES = (USDPHYS_OT_from_rigid_bodies,)

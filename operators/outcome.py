@@ -4,22 +4,41 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import wraps
 from typing import Any
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.errors import InputError, UsdPhysError
-from ..usdphys_addon.core.words import phrase
+from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.system import faults
+
+#: Characters of a report that the status bar shows whole in a window of usual width.
+_BANNER = 140
 
 
 def finish(operator: Any, text: str, notes: Iterable[str] = ()) -> set[Any]:
     """Report the notes as warnings and the result as information."""
-    for note in notes:
-        operator.report({"WARNING"}, tr(note))
-    operator.report({"INFO"}, tr(text))
+    tell(operator, text, [("WARNING", note) for note in notes])
     return {"FINISHED"}
+
+
+def tell(operator: Any, text: str, notes: Sequence[tuple[str, str]] = ()) -> None:
+    """Report a result and its notes, each with its level ("WARNING" or "INFO").
+
+    The status bar shows the last report alone: a short note that is the only one is a part of it. Of others it says
+    how many there are, and where.
+    """
+    if len(notes) == 1:
+        (level, note), whole = notes[0], tr(joined(". ", (text, notes[0][1])))
+        if len(whole) <= _BANNER:
+            operator.report({level}, whole)
+            return
+    for level, note in notes:
+        operator.report({level}, tr(note))
+    if notes:
+        text = joined("; ", (text, phrase("{notes}, see the Info editor", notes=counted(len(notes), "note"))))
+    operator.report({"INFO"}, tr(text))
 
 
 def message_of(error: Exception) -> str:

@@ -540,7 +540,7 @@ class OfRange(Stepped):
     def progress(self, fraction: float) -> str:
         if isinstance(fraction, Next):
             return _progress(fraction)
-        return phrase("Baking physics ({done:.0%})    Esc: cancel", done=fraction)
+        return phrase("Simulating the frames ({done:.0%})    Esc: cancel", done=fraction)
 
 
 class USDPHYS_OT_preview_bake(OfRange, bpy.types.Operator):

@@ -104,28 +104,4 @@ class USDPHYS_OT_revert_all_changes(bpy.types.Operator):
         return _tell(self, number, left)
 
 
-class USDPHYS_OT_select_change(bpy.types.Operator):
-    """Select the object of this edit"""
-
-    bl_idname = "usdphys.select_change"
-    bl_label = "Select Edited"
-    bl_options: Any = {"REGISTER", "UNDO", "INTERNAL"}
-
-    name = StringProperty(name="Name", description="Name of the object", options={"SKIP_SAVE"})
-
-    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
-
-    def execute(self, context: bpy.types.Context) -> set[Any]:
-        obj = context.view_layer.objects.get(self.name)
-        if obj is None or not obj.visible_get():
-            raise InputError(phrase("'{name}' is not a visible object; compare again", name=self.name))
-        for other in context.selected_objects:
-            other.select_set(False)
-        obj.select_set(True)
-        context.view_layer.objects.active = obj
-        return {"FINISHED"}
-
-
-CLASSES = (
-    USDPHYS_OT_compare_source, USDPHYS_OT_revert_change, USDPHYS_OT_revert_all_changes, USDPHYS_OT_select_change
-)  # fmt: skip
+CLASSES = (USDPHYS_OT_compare_source, USDPHYS_OT_revert_change, USDPHYS_OT_revert_all_changes)

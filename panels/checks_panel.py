@@ -41,14 +41,16 @@ class USDPHYS_PT_checks(Sidebar, bpy.types.Panel):
         row = fitting.together(layout, "Check Now", "Fix All Safe", has_icons=True)
         row.operator("usdphys.check", icon="FILE_REFRESH")
         row.operator("usdphys.check_fix_all", icon="CHECKMARK")
-        for text in (checks.on_demand(name), "Changed since the last check" if checks.is_outdated(name) else ""):
+        is_outdated = checks.is_outdated(name)
+        for text in (checks.on_demand(name), "Changed since the last check" if is_outdated else ""):
             if text:
                 draw_text(layout, text, "INFO")
         if report is None:
             layout.label(text="Not checked yet")
             return
         if not report.issues:
-            layout.label(text="No problems found", icon="CHECKMARK")
+            if not is_outdated:
+                layout.label(text="No problems found", icon="CHECKMARK")
             return
         column = layout.column(align=True)
         for issue in report.issues[:MAX_ROWS]:

@@ -6,11 +6,12 @@ from __future__ import annotations
 import math
 
 import bpy
-from bpy.types import Context, PropertyGroup, UILayout
+from bpy.types import Context, PropertyGroup, Scene, UILayout
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core import units
 from ..usdphys_addon.playback import joint_inspector
+from ..usdphys_addon.viewport.lengths import length_text
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from .places import Sidebar
 
@@ -35,12 +36,12 @@ class USDPHYS_PT_inspector(Sidebar, bpy.types.Panel):
             draw_text(layout, inspector.problem, "ERROR")
         for index, row in rows:
             column = layout.column(align=True)
-            column.label(text=row.name)
+            column.label(text=row.name, translate=False)
             line = column.row(align=True)
             _limit(line, index, "LOWER", "TRIA_LEFT_BAR")
             line.prop(row, "angle" if row.is_angular else "distance", text="", slider=True)
             _limit(line, index, "UPPER", "TRIA_RIGHT_BAR")
-            column.label(text=tr(_range_text(row)), icon="BLANK1")
+            column.label(text=tr(_range_text(row, context.scene)), icon="BLANK1")
             if len(rows) <= MAX_GAINS:
                 _draw_gains(column, row)
         row = layout.row(align=True)
@@ -64,11 +65,11 @@ def _limit(layout: UILayout, index: int, which: str, icon: str) -> None:
     button.index, button.which = index, which
 
 
-def _range_text(row: PropertyGroup) -> str:
+def _range_text(row: PropertyGroup, scene: Scene) -> str:
     # Blender stores infinity as the largest finite float.
     low, high = (
         "" if units.is_infinite(value) else f"{round(math.degrees(value), 4):.4g}°" if row.is_angular
-        else f"{round(value, 6):.4g}"
+        else length_text(scene.unit_settings, value)
         for value in (row.low, row.high)
     )  # fmt: skip
     if low and high:

@@ -30,7 +30,7 @@ class _Material(Part):
         owner = _material(context)
         layout, material = self.split_layout(), owner.usdphys.physics_material
         if context.area.type == "VIEW_3D":
-            layout.label(text=owner.name, icon="MATERIAL")
+            layout.label(text=owner.name, icon="MATERIAL", translate=False)
         row = fitting.together(layout, "Typical Values", "Presets", arrow=60.0)
         row.operator_menu_enum("usdphys.apply_material_preset", "preset", text="Typical Values")
         draw_presets(row, "material")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any
 
 import bpy
@@ -11,12 +12,12 @@ from bpy.types import Context, UILayout
 
 from ..usdphys_addon.authoring import group_edits, selected, value_keys
 from ..usdphys_addon.bridge.language import tr
-from ..usdphys_addon.bridge.roles import applies, is_body
+from ..usdphys_addon.bridge.roles import applies, body_at, is_body
 from ..usdphys_addon.bridge.stored import stamps
 from ..usdphys_addon.core.schemas import usd_physics
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.viewport import readout, selection
-from ..usdphys_addon.viewport.wrapped_text import draw_text
+from ..usdphys_addon.viewport.wrapped_text import draw_rest, draw_text
 from . import attributes, fitting, vendor
 from .cable_panel import draw_cable
 from .places import Sidebar
@@ -63,6 +64,8 @@ _DOTS = {
     value_keys.STILL: "DECORATE", value_keys.ANIMATED: "DECORATE_ANIMATE", value_keys.KEYED: "DECORATE_KEYFRAME",
     value_keys.DRIVEN: "DECORATE_DRIVER", "": "BLANK1",
 }  # fmt: skip
+#: Joints of a body that are listed, and width of a button that selects.
+_JOINTS_SHOWN, _SELECT = 6, 25
 _DIFFERS = "\N{NOT EQUAL TO}"
 #: The unit at the end of a label.
 _UNIT = re.compile(r" \([^()]*\)$")
@@ -73,10 +76,11 @@ class _Rows:
 
     def __init__(self, context: Context, obj: Any) -> None:
         self.values = selection.current(context)
-        # Blender asks each object of the view layer for `selected_objects`, and hardly any of them for `selected`.
-        is_one = not obj.select_get() or len(context.view_layer.objects.selected) < 2
-        self.others = 0 if is_one else max(len(context.selected_objects) - 1, 0)
-        self.differing = selection.differing(obj, self.others) if self.others else frozenset[str]()
+        # Blender asks each object of the view layer for `selected_objects`, and the first of them alone for these two.
+        is_one = not obj.select_get() or len(list(islice(context.view_layer.objects.selected, 2))) < 2
+        chosen: Any = () if is_one else context.selected_objects
+        self.others = max(len(chosen) - 1, 0)
+        self.differing = selection.differing(obj, chosen) if self.others else frozenset[str]()
         self.declared = self.values.bl_rna.properties
         self.curves: dict[int, Any] = {}
         self.room = fitting.room() - _BUTTON
@@ -160,8 +164,13 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         if selection.ROLE in rows.differing:
             draw_text(box.column(align=True), f"{_DIFFERS} {fitting.shown('Not all are the same')}", "NONE")
         buttons = box.grid_flow(row_major=True, columns=columns if columns > 1 else 2, even_columns=True, align=True)
+        body = body_at(obj)
+        is_part = body is not None and body != obj
         for which, idname, text in _ROLES:
-            buttons.operator(idname, text=text, depress=which == role)
+            # A collider below a body moves with it.
+            buttons.operator(idname, text=text, depress=which == role and not (is_part and role == selected.STATIC))
+        if is_part:
+            _named(box, phrase("Part of the body '{name}'", name=body.name), body.name, "RIGID_BODY")
         held = selection.held_by(obj)
         if held is not None and held.bodies:
             parts = [counted(number, name) for number, name in zip(held, ("body", "joint"), strict=True) if number]
@@ -175,6 +184,8 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             self.draw_curve(box, rows, obj)
         if selected.NEEDS["articulation"](obj):
             self.draw_articulation(box, rows, obj)
+        if not rows.others and (role != selected.NONE or body is not None):
+            self.draw_joints(box, obj)
         if role != selected.NONE:
             self.draw_body_folds(layout, rows, context, obj)
 
@@ -249,6 +260,18 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             box, "group", search_data=context.scene.usdphys, search_property="collision_groups", icon="GROUP",
             results_are_suggestions=True,
         )  # fmt: skip
+
+    def draw_joints(self, box: Any, obj: Any) -> None:
+        """A button for each joint that holds the object."""
+        names = selection.joints_of(obj)
+        if not names:
+            return
+        column = box.column(align=True)
+        column.label(text="Held by Joints")
+        for name in names[:_JOINTS_SHOWN]:
+            button = column.operator("usdphys.select_object", text=name, icon="RIGID_BODY_CONSTRAINT", translate=False)
+            button.name = name
+        draw_rest(column, len(names), _JOINTS_SHOWN)
 
     def draw_curve(self, box: Any, rows: _Rows, obj: Any) -> None:
         """Why a curve cannot collide, and how it can."""
@@ -404,6 +427,13 @@ def _below_value(box: Any, text: str) -> None:
     split = box.split(factor=0.4, align=True)
     split.label(text="")
     split.label(text=text, translate=False)
+
+
+def _named(box: Any, text: Any, name: str, icon: str) -> None:
+    """A text with a button that selects the object which it names."""
+    row = box.row(align=True)
+    draw_text(row.column(align=True), text, icon, taken=_SELECT)
+    row.operator("usdphys.select_object", text="", icon="RESTRICT_SELECT_OFF").name = name
 
 
 def _title(box: Any, name: str, icon: str) -> None:

@@ -61,7 +61,7 @@ def _draw_change(column: UILayout, change: source_report.SourceChange, *, is_her
     row = column.row(align=True)
     draw_text(row.column(align=True), change.text, "DOT", taken=_BUTTONS)
     if is_here:
-        row.operator("usdphys.select_change", text="", icon="RESTRICT_SELECT_OFF").name = change.label
+        row.operator("usdphys.select_object", text="", icon="RESTRICT_SELECT_OFF").name = change.label
     button = row.operator("usdphys.revert_change", text="", icon="LOOP_BACK")
     button.kind, button.path, button.name = change.key
 

@@ -9,6 +9,7 @@ import bpy
 
 from ...usdphys_addon.bridge.language import tr
 from .. import needs
+from ..outcome import tell
 from ..stepped import Stepped
 
 USD_FILTER = "*.usd;*.usda;*.usdc;*.usdz"
@@ -43,14 +44,14 @@ class UsdFileOperator:
         from ...usdphys_addon.core.rules.base import alike
         from ...usdphys_addon.core.words import joined, phrase, tally
 
+        notes = []
         for issue, number in alike(result.issues):
-            if issue.severity != "info":
-                said = tr(joined(" ", (issue.message, issue.fix)))
-                self.report({"WARNING"}, f"{number} \N{MULTIPLICATION SIGN} {said}" if number > 1 else said)
+            is_note = issue.severity == "info"
+            said = issue.message if is_note else joined(" ", (issue.message, issue.fix))
+            many = f"{number} \N{MULTIPLICATION SIGN} {tr(said)}"
+            notes.append(("INFO" if is_note else "WARNING", many if number > 1 else said))
         numbers = joined(", ", (tally(result.counts.get(kind, 0), kind) for kind in ("bodies", "colliders", "joints")))
-        done = phrase(template, file=result.path.name, numbers=numbers)
-        notes = [issue.message for issue in result.issues if issue.severity == "info"]
-        self.report({"INFO"}, tr(joined(". ", (done, *notes[:1]))))
+        tell(self, phrase(template, file=result.path.name, numbers=numbers), notes)
 
 
 class SteppedImport(UsdFileOperator, Stepped):

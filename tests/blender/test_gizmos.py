@@ -486,8 +486,13 @@ def test_the_header_says_the_value_in_the_units_of_the_scene():
     assert handle_edits.text_of(bpy.context, handle, 45 * DEGREE) == "Upper Limit: 45°"
     handle = by_key(collider("SPHERE"))["collider.radius"]
     settings = bpy.context.scene.unit_settings
-    settings.system, settings.scale_length = "METRIC", 0.01
+    settings.system, settings.scale_length, settings.length_unit = "METRIC", 0.01, "ADAPTIVE"
     assert handle_edits.text_of(bpy.context, handle, 25.0) == "Radius: 25 cm"
+    for unit, text in (("METERS", "0.25 m"), ("CENTIMETERS", "25 cm"), ("MILLIMETERS", "250 mm")):
+        settings.length_unit = unit
+        assert handle_edits.text_of(bpy.context, handle, 25.0) == f"Radius: {text}"
+    settings.system, settings.length_unit = "IMPERIAL", "INCHES"
+    assert handle_edits.text_of(bpy.context, handle, 2.54) == 'Radius: 1"'
     settings.system = "NONE"
     assert handle_edits.text_of(bpy.context, handle, 25.0) == "Radius: 25"
 

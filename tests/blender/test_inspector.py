@@ -3,6 +3,7 @@
 import math
 
 import bpy
+import numpy as np
 import pytest
 from mathutils import Vector
 from usdphys_ext.panels import inspector_panel
@@ -184,6 +185,27 @@ def test_limits_are_told_and_infinite_ones_are_none():
         texts.append(labels[1])
         bpy.ops.usdphys.preview_reset()
     assert texts == ["free", "from -28.65°", "up to 57.3°", "-28.65° to 57.3°"]
+
+
+@pytest.mark.parametrize(("meters", "unit", "told"), [(1.0, "METERS", "-0.02 m to 0.5 m"),
+                                                      (0.001, "MILLIMETERS", "-20 mm to 500 mm")])  # fmt: skip
+def test_the_limits_of_a_slide_are_told_in_the_unit_of_its_slider(meters, unit, told):
+    settings = bpy.context.scene.unit_settings
+    settings.system, settings.scale_length, settings.length_unit = "METRIC", meters, unit
+    rail = scenes.add_box("Rail", half=np.full(3, 0.05 / meters))
+    scenes.make_collider(rail)
+    drawer = scenes.solid("Drawer", half=np.full(3, 0.05 / meters), location=(0.2 / meters, 0, 0))
+    slide = scenes.add_joint("Slide", "PRISMATIC", rail, drawer)
+    slide.usdphys.joint.prismatic.lower_limit, slide.usdphys.joint.prismatic.upper_limit = -0.02 / meters, 0.5 / meters
+    bpy.ops.usdphys.inspect_joints()
+    assert panel().labels()[1] == told
+
+
+def test_the_name_of_a_joint_is_not_translated():
+    arm()
+    bpy.ops.usdphys.inspect_joints()
+    drawn = next(one for one in panel().all("label") if one.text == "Upper Joint")
+    assert drawn.arguments.get("translate") is False
 
 
 def test_rows_of_a_deleted_joint_are_gone():

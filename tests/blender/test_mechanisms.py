@@ -42,6 +42,17 @@ def test_a_lid_opens_upwards_and_not_into_the_box():
     assert lid.matrix_world.translation.z > before.translation.z + 0.2
 
 
+@pytest.mark.parametrize("is_last", [True, False])
+def test_of_a_door_and_a_static_wall_the_wall_holds_whichever_was_clicked_last(is_last):
+    wall = scenes.add_box("Wall", (0.1, 0.1, 1), location=(0, 0, 1))
+    door = scenes.add_box("Door", (0.4, 0.03, 1), location=(0.51, 0, 1.01))
+    scenes.make_collider(wall)
+    select(*((door, wall) if is_last else (wall, door)))
+    bpy.ops.usdphys.mechanism(kind="DOOR")
+    assert (joint().body0, joint().body1) == (wall, door)
+    assert not wall.usdphys.rigid_body.is_applied and door.usdphys.rigid_body.is_applied
+
+
 def test_an_anchor_holds_its_part_where_there_are_no_articulations_as_in_gltf():
     """It is at the origin, and the door hangs far from there: its weight turns what is light."""
     frame = scenes.add_box("Frame", (0.1, 0.1, 1), location=(10, 10, 1.1))

@@ -134,16 +134,37 @@ def issue(severity: Any, message: str) -> Issue:
     return Issue("Code", severity, "/Crate", "Crate", message, "Do this.")
 
 
-def test_warnings_of_an_export_are_warnings_and_notes_are_part_of_the_summary():
+def test_the_last_report_of_an_export_which_the_status_bar_shows_alone_says_that_there_are_others():
     found = reported(
         issue("warning", "It is thin."), issue("error", "It is wrong."), issue("info", "It was renamed."),
         counts={"bodies": 2, "colliders": 3, "joints": 1},
     )  # fmt: skip
     assert found == [
-        ({"WARNING"}, "It is thin. Do this."), ({"WARNING"}, "It is wrong. Do this."),
-        ({"INFO"}, "Wrote crate.usda: 2 bodies, 3 colliders, 1 joint. It was renamed."),
+        ({"WARNING"}, "It is thin. Do this."), ({"WARNING"}, "It is wrong. Do this."), ({"INFO"}, "It was renamed."),
+        ({"INFO"}, "Wrote crate.usda: 2 bodies, 3 colliders, 1 joint; 3 notes, see the Info editor"),
     ]  # fmt: skip
     assert reported() == [({"INFO"}, "Wrote crate.usda: 0 bodies, 0 colliders, 0 joints")]
+
+
+@pytest.mark.parametrize(("level", "said"), [("warning", "It is thin. Do this."), ("info", "It is thin.")])
+def test_a_short_note_that_is_the_only_one_is_in_the_report_that_the_status_bar_shows(level, said):
+    (only,) = reported(issue(level, "It is thin."), counts={"bodies": 2})
+    assert only == ({level.upper()}, f"Wrote crate.usda: 2 bodies, 0 colliders, 0 joints. {said}")
+    long = f"It is {'very ' * 40}thin."
+    *others, last = reported(issue(level, long))
+    assert others == [({level.upper()}, said.replace("It is thin.", long))]
+    assert last == ({"INFO"}, "Wrote crate.usda: 0 bodies, 0 colliders, 0 joints; 1 note, see the Info editor")
+
+
+def test_what_an_action_leaves_out_is_in_its_last_report(capfd):
+    crate = scenes.solid("Crate")
+    ball = scenes.add("Ball")
+    select(crate, ball)
+    capfd.readouterr()
+    bpy.ops.usdphys.make_dynamic()
+    lines = said(capfd)
+    assert "'Ball'" in lines[-1]
+    assert not [line for line in lines if line.startswith("Error")]
 
 
 # --------------------------------------------------------------------------- import and layer
@@ -267,6 +288,12 @@ def test_hidden_objects_are_not_selected_as_causes(capfd):
     assert bpy.ops.usdphys.check_select(name="Crate") == {"CANCELLED"}
     assert said(capfd)[0].startswith("Warning: 'Crate' is not a visible object")
     assert other.select_get()
+
+
+def test_the_progress_of_a_cache_and_of_an_export_speaks_of_no_bake():
+    for name in ("preview_bake", "preview_cache", "export_alembic"):
+        part = drawing_part(getattr(bpy.types, f"USDPHYS_OT_{name}"), LayoutRecorder())
+        assert part.progress(0.25) == "Simulating the frames (25%)    Esc: cancel"
 
 
 # --------------------------------------------------------------------------- mass

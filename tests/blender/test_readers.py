@@ -253,6 +253,15 @@ def test_unreal_gets_a_mesh_for_each_collider_with_the_name_of_the_visible_one(t
     assert {name: sorted(getattr(bpy.data, name).keys()) for name in before} == before
 
 
+def test_unreal_is_told_nothing_of_bodies_below_bodies_which_it_does_not_get(tmp_path, capfd):
+    scenes.solid("Hand", parent=scenes.solid("Arm"))
+    capfd.readouterr()
+    bpy.ops.usdphys.export_unreal(filepath=str(tmp_path / "out.glb"))
+    said = capfd.readouterr().out
+    assert "the physics of 2 bodies is left out" in said
+    assert "below the rigid body" not in said
+
+
 def test_hulls_are_convex_and_triangles_stay_unreals_complex_collision(tmp_path):
     scenes.solid("Crate").usdphys.colliders[0].approximation = "convexHull"
     scenes.make_collider(scenes.add_box("Hall", (5, 5, 5)), "MESH", approximation="none")

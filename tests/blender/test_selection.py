@@ -27,11 +27,15 @@ def chosen():
     return selection.current(bpy.context)
 
 
+def differing() -> frozenset[str]:
+    return selection.differing(bpy.context.object, bpy.context.selected_objects)
+
+
 def known() -> None:
     """Ask and compute, as a draw and its job do."""
     for name in selection.VALUES:
         selection.shown(name)
-    selection.differing(bpy.context.object, len(bpy.context.selected_objects))
+    differing()
     bpy.context.view_layer.update()
     for _ in readout.compute():
         pass
@@ -95,11 +99,11 @@ def test_values_that_differ_are_named():
     chosen().mass = 3.0
     other.usdphys.mass.mass = 4.0
     known()
-    assert selection.differing(bpy.context.object, 2) == {"mass", "mass_diagonal_inertia"}, "the inertia follows"
+    assert differing() == {"mass", "mass_diagonal_inertia"}, "the inertia follows"
     chosen().mass = 5.0
     readout.forget()
     known()
-    assert selection.differing(bpy.context.object, 2) == frozenset()
+    assert differing() == frozenset()
 
 
 def test_computed_values_that_differ_are_named():
@@ -110,17 +114,17 @@ def test_computed_values_that_differ_are_named():
     other.rotation_euler = 0.3, 0.2, 0.1
     scenes.select(one, other)
     known()
-    assert selection.differing(bpy.context.object, 2) == frozenset(), "the same box elsewhere is the same"
+    assert differing() == frozenset(), "the same box elsewhere is the same"
     other.scale = 2.0, 1.0, 1.0
     readout.forget()
     known()
-    assert selection.differing(bpy.context.object, 2) == {"mass", "mass_diagonal_inertia"}
+    assert differing() == {"mass", "mass_diagonal_inertia"}
     other.usdphys.mass.is_applied = True
     other.usdphys.mass.mass = readout.compute_mass(bpy.context, one.name).mass
     other.scale = 1.0, 1.0, 1.0
     readout.forget()
     known()
-    assert "mass" not in selection.differing(bpy.context.object, 2), "one is typed, and both are the same"
+    assert "mass" not in differing(), "one is typed, and both are the same"
 
 
 def test_automatic_shapes_that_differ_are_named():
@@ -133,7 +137,7 @@ def test_automatic_shapes_that_differ_are_named():
         obj.usdphys.colliders[0].shape = "AUTO"
     scenes.select(one, ball)
     known()
-    assert selection.SHAPES in selection.differing(bpy.context.object, 2)
+    assert selection.SHAPES in differing()
 
 
 def test_friction_without_a_material_is_that_of_the_preview_and_makes_one_material_for_all():
@@ -412,3 +416,46 @@ def test_a_value_is_taken_back_from_all():
     assert [obj.usdphys.mass.is_property_set("mass") for obj in (one, other)] == [False, False]
     for name in ("mass", "friction", "nothing"):
         assert bpy.ops.usdphys.selection_unset(name=name) == {"CANCELLED"}
+
+
+@pytest.mark.parametrize(("kind", "free"), [("REVOLUTE", ["rotZ"]), ("PRISMATIC", ["transZ"]), ("FIXED", []),
+                                            ("SPHERICAL", ["rotX", "rotY", "rotZ"])])  # fmt: skip
+def test_a_joint_that_becomes_custom_holds_what_it_has_held(kind, free):
+    joint = scenes.add_joint("Joint", kind, None, scenes.solid("Body"))
+    own = joint.usdphys.joint
+    own.axis = "Z"
+    scenes.select(joint)
+    chosen().joint_type = "GENERIC"
+    dofs = [f"{motion}{axis}" for motion in ("trans", "rot") for axis in "XYZ"]
+    assert [
+        dof for dof in dofs if not (limit := getattr(own.limits, dof)).is_applied or limit.low <= limit.high
+    ] == free
+
+
+def test_limits_and_drive_of_a_hinge_go_along_when_it_becomes_custom_and_come_back():
+    joint = scenes.add_joint("Joint", "REVOLUTE", None, scenes.solid("Body"))
+    own = joint.usdphys.joint
+    own.axis, own.revolute.lower_limit = "Y", -0.5
+    scenes.assign(own.drives.angular, is_applied=True, stiffness=7.0, target_position=0.25)
+    scenes.select(joint)
+    chosen().joint_type = "GENERIC"
+    limit, drive = own.limits.rotY, own.drives.rotY
+    assert limit.low == pytest.approx(-0.5) and not limit.is_property_set("high")
+    assert (drive.stiffness, drive.target_position) == (7.0, 0.25)
+    assert not own.drives.angular.is_applied
+    limit.high, drive.damping = 1.0, 2.0
+    chosen().joint_type = "REVOLUTE"
+    assert (own.revolute.lower_limit, own.revolute.upper_limit) == pytest.approx((-0.5, 1.0))
+    back = own.drives.angular
+    assert back.is_applied and (back.stiffness, back.damping) == (7.0, 2.0) and not drive.is_applied
+    assert not any(getattr(own.limits, dof).is_applied for dof in ("transX", "rotX", "rotY"))
+
+
+def test_a_ball_that_becomes_custom_keeps_its_cone_as_limits():
+    joint = scenes.add_joint("Joint", "SPHERICAL", None, scenes.solid("Body"))
+    own = joint.usdphys.joint
+    own.axis, own.spherical.cone_angle0_limit, own.spherical.cone_angle1_limit = "X", 0.3, 0.4
+    scenes.select(joint)
+    chosen().joint_type = "GENERIC"
+    assert (own.limits.rotZ.high, own.limits.rotY.high) == pytest.approx((0.3, 0.4))
+    assert own.limits.rotY.low == pytest.approx(-0.4) and not own.limits.rotX.is_applied

@@ -56,6 +56,62 @@ def pressed() -> list[str]:
     return [one.text for one in box().buttons() if one.arguments.get("depress")]
 
 
+def linkage():
+    """An upper arm with a mesh that is seen and one that collides, on a hinge at a post."""
+    post, upper = scenes.add_box("Post"), scenes.make_body(scenes.add("Upper"))
+    scenes.make_collider(post)
+    seen, collides = scenes.add_box("Seen", parent=upper), scenes.add_box("Collides", parent=upper)
+    scenes.make_collider(collides)
+    hinge = scenes.add_joint("Lift", "REVOLUTE", post, upper)
+    return post, upper, seen, collides, hinge
+
+
+def test_what_is_clicked_of_a_robot_leads_to_its_body_and_the_joints_that_hold_it():
+    post, upper, *parts, hinge = linkage()
+    for part in parts:
+        scenes.select(part)
+        compute()
+        assert "Part of the body 'Upper'" in " ".join(box().labels())
+        assert "Static" not in pressed(), "it moves with its body"
+        box().button("usdphys.select_object", name="Upper").press()
+        assert bpy.context.object == upper and bpy.context.selected_objects == [upper]
+    compute()
+    assert not [text for text in box().labels() if text.startswith("Part of")]
+    for holds in (upper, post, *parts):
+        scenes.select(holds)
+        compute()
+        button = box().button("usdphys.select_object", name="Lift")
+        assert button.text == "Lift" and button.arguments["translate"] is False
+    button.press()
+    assert bpy.context.object == hinge
+    assert pressed() == []
+    hinge.hide_set(True)
+    scenes.select(upper)
+    with pytest.raises(RuntimeError, match="'Lift' is not a visible object"):
+        bpy.ops.usdphys.select_object(name="Lift")
+
+
+def test_what_is_below_the_roles_does_not_move_after_a_moment():
+    scenes.select(scenes.solid("Crate"), scenes.add_box("Bare"))
+    first = box().labels()
+    compute()
+    assert box().labels() == first
+    assert any("Not all are the same" in text for text in first)
+
+
+def test_a_body_that_many_joints_hold_names_some_and_says_how_many_more():
+    _, upper, *_ = linkage()
+    for number in range(9):
+        scenes.add_joint(f"Strut {number}", "FIXED", None, upper)
+    scenes.select(upper)
+    compute()
+    assert len(box().buttons("usdphys.select_object")) == 6
+    assert "and 4 more" in box().labels()
+    scenes.select(scenes.solid("Free"))
+    compute()
+    assert not box().buttons("usdphys.select_object")
+
+
 @pytest.mark.slow
 def test_each_role_has_its_button_and_its_rows():
     body, ground, hand = scenes.solid("Body"), scenes.add_box("Ground"), scenes.solid("Hand")

@@ -29,6 +29,11 @@ def test_a_cross_and_lines_to_both_bodies() -> None:
     assert rays.tolist() == [[[1, 2, 3], [0, 0, 0]], [[1, 2, 3], [4, 4, 4]]]
 
 
+def test_what_flies_away_from_a_broken_joint_keeps_its_cross_without_a_line_across_the_view() -> None:
+    for x, lines in ((1.0, 6), (1.5, 6), (8.0, 5)):
+        assert len(draw_data.broken_joint((0, 0, 0), [(0, 1, 0), (x, 0, 0)], 1.0)) == 2 * lines
+
+
 def test_joint_to_the_world_has_one_line_and_a_cross_of_some_size() -> None:
     lines = draw_data.broken_joint((0, 0, 0), [(1, 0, 0)], 0.0)
     assert len(lines) == 2 * 5

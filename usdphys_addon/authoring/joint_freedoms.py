@@ -21,7 +21,7 @@ from ..core.schemas import usd_physics
 from ..simulation.gains import drive_design
 from ..simulation.gains.oscillator import Oscillator, gains, oscillator_of
 
-_DRIVE_FIELDS = tuple(attribute.field for attribute in usd_physics.DriveAPI.attributes)
+DRIVE_FIELDS = tuple(attribute.field for attribute in usd_physics.DriveAPI.attributes)
 #: What a degree of freedom can do.
 MOTIONS = ("LOCKED", "LIMITED", "FREE")
 #: Limits that a degree of freedom gets where it had none: rad and metres.
@@ -29,7 +29,7 @@ _FIRST_ANGLE, _FIRST_LENGTH = math.radians(45.0), 0.1
 
 
 #: Types with limits and a drive of their own: (names of the limits, their drive, the same of a generic joint).
-_OWN = {
+OWN = {
     "REVOLUTE": (("lower_limit", "upper_limit"), "angular", "rotX"),
     "PRISMATIC": (("lower_limit", "upper_limit"), "linear", "transX"),
 }
@@ -53,7 +53,7 @@ def apply_preset(context: Context, obj: Object, identifier: str) -> list[str]:
 def _make_generic(context: Context, obj: Object, free: Collection[str]) -> list[str]:
     """Turn the axis of a joint to X, and take its limits and its drive over where they act on what is free."""
     joint, kind = obj.usdphys.joint, obj.usdphys.joint.type
-    axis = "XYZ".index(joint.axis) if kind in (*_OWN, "SPHERICAL") else 0
+    axis = "XYZ".index(joint.axis) if kind in (*OWN, "SPHERICAL") else 0
     if axis:
         depsgraph = context.evaluated_depsgraph_get()
         turn = frames.transform((0, 0, 0), np.roll(np.eye(3), axis, axis=0))
@@ -64,9 +64,9 @@ def _make_generic(context: Context, obj: Object, free: Collection[str]) -> list[
         return [f"'{obj.name}' no longer limits a distance; limit its translations"]
     if kind == "SPHERICAL" and any(map(joint.spherical.is_property_set, ("cone_angle0_limit", "cone_angle1_limit"))):
         return [f"'{obj.name}' no longer has a cone; limit its rotations"]
-    if kind not in _OWN:
+    if kind not in OWN:
         return []
-    names, old, new = _OWN[kind]
+    names, old, new = OWN[kind]
     own, drive = getattr(joint, kind.lower()), getattr(joint.drives, old)
     is_limited = any(own.is_property_set(name) for name in names)
     if new not in free:
@@ -74,16 +74,17 @@ def _make_generic(context: Context, obj: Object, free: Collection[str]) -> list[
         drive.is_applied = False
         return [f"'{obj.name}' lost its limits and its motor, because it no longer moves that way"] * has_some
     if is_limited:
-        _take_over(own, getattr(joint.limits, new), dict(zip(names, ("low", "high"), strict=True)))
+        take_over(own, getattr(joint.limits, new), dict(zip(names, ("low", "high"), strict=True)))
     if drive.is_applied:
-        _take_over(drive, getattr(joint.drives, new), dict.fromkeys(_DRIVE_FIELDS))
+        take_over(drive, getattr(joint.drives, new), dict.fromkeys(DRIVE_FIELDS))
         drive.is_applied = False
     return []
 
 
-def _take_over(source: Any, target: Any, names: Mapping[str, str | None]) -> None:
+def take_over(source: Any, target: Any, names: Mapping[str, str | None]) -> None:
     """Apply a schema and give it the authored values of another. names: in the source, and in the target if others."""
-    target.is_applied = True
+    if hasattr(target, "is_applied"):
+        target.is_applied = True
     for name, other in names.items():
         if source.is_property_set(name):
             setattr(target, other or name, getattr(source, name))

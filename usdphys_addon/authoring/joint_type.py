@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Change the type of joints: one that becomes a rope gets a length, and gives it back where it becomes another type."""
+"""Change the type of joints.
+
+One that becomes a rope gets a length, one that becomes generic keeps what it locks, limits and drives; both give that
+back where they become another type.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,11 @@ from bpy.types import Context, Object
 
 from ..bridge.joint_frames import imported_frames, is_fixed, side_frames, store_frame
 from ..bridge.props import LOCAL_FRAME_FIELDS
+from ..core.joint_kinds import AXIS_DOFS
+from .joint_freedoms import DRIVE_FIELDS, OWN, motion_of, set_motion, take_over
 from .joint_maker import Array, JointMaker, JointOptions
 
+_ROTATIONS = ("rotX", "rotY", "rotZ")
 _LENGTHS = ("min_distance", "max_distance")
 #: Part of the length of a rope by which its ends may be elsewhere than `tie` has put them.
 _SAME = 1e-4
@@ -27,9 +34,67 @@ def set_type(context: Context, objects: Sequence[Object], kind: Any) -> None:
             continue
         if joint.type == "DISTANCE":
             _untie(context, obj)
+        elif joint.type == "GENERIC":
+            _close(joint)
+        elif kind == "GENERIC":
+            _open(joint)
         joint.type = kind
         if kind == "DISTANCE":
             tie(context, obj)
+
+
+def _free(joint: Any, kind: str) -> tuple[str, ...] | None:
+    """The degrees of freedom that a type of joint leaves free; None for one that a generic joint cannot be."""
+    return {
+        "REVOLUTE": (f"rot{joint.axis}",), "PRISMATIC": (f"trans{joint.axis}",), "SPHERICAL": _ROTATIONS, "FIXED": (),
+    }.get(kind)  # fmt: skip
+
+
+def _open(joint: Any) -> None:
+    """Let a joint that becomes generic lock, limit and drive what it does now: without limits it would hold nothing.
+
+    One that has limits of generic joints already keeps these.
+    """
+    free = _free(joint, joint.type)
+    if free is None or any(getattr(joint.limits, dof).is_applied for dof in AXIS_DOFS):
+        return
+    for dof in AXIS_DOFS:
+        if dof not in free:
+            set_motion(joint, dof, "LOCKED")
+    if joint.type in OWN:
+        names, drive, _ = OWN[joint.type]
+        own, limit = getattr(joint, joint.type.lower()), getattr(joint.limits, free[0])
+        if any(map(own.is_property_set, names)):
+            take_over(own, limit, dict(zip(names, ("low", "high"), strict=True)))
+        _move_drive(getattr(joint.drives, drive), getattr(joint.drives, free[0]))
+    elif joint.type == "SPHERICAL":
+        # Each angle is one towards an axis, which is about the axis that remains.
+        axis = "XYZ".index(joint.axis)
+        for name, other in (("cone_angle0_limit", 2), ("cone_angle1_limit", 1)):
+            angle = getattr(joint.spherical, name)
+            if joint.spherical.is_property_set(name) and angle >= 0.0:
+                limit = getattr(joint.limits, f"rot{'XYZ'[(axis + other) % 3]}")
+                limit.is_applied, limit.low, limit.high = True, -angle, angle
+
+
+def _close(joint: Any) -> None:
+    """Take back what `_open` has done to a joint that was a hinge or a slide, and still moves as one."""
+    moves = tuple(dof for dof in AXIS_DOFS if motion_of(joint, dof) != "LOCKED")
+    kind = next((kind for kind in OWN if _free(joint, kind) == moves), "")
+    if not kind:
+        return
+    names, drive, _ = OWN[kind]
+    own, limit = getattr(joint, kind.lower()), getattr(joint.limits, moves[0])
+    take_over(limit, own, dict(zip(("low", "high"), names, strict=True)))
+    _move_drive(getattr(joint.drives, moves[0]), getattr(joint.drives, drive))
+    for dof in AXIS_DOFS:
+        set_motion(joint, dof, "FREE")
+
+
+def _move_drive(source: Any, target: Any) -> None:
+    if source.is_applied:
+        take_over(source, target, dict.fromkeys(DRIVE_FIELDS))
+        source.is_applied = False
 
 
 def tie(context: Context, obj: Object) -> None:

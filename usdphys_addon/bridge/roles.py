@@ -47,14 +47,18 @@ def parents_of(obj: Any) -> Iterator[Any]:
         above = above.parent
 
 
+def body_at(obj: Any) -> Any:
+    """The nearest body at or above an object; None without one."""
+    while obj is not None and not is_body(obj):
+        obj = obj.parent
+    return obj
+
+
 def is_moved(obj: Any) -> bool:
     """True if the nearest body at or above an object is dynamic: enabled and not kinematic."""
-    while obj is not None:
-        if is_body(obj):
-            body = obj.usdphys.rigid_body
-            return bool(body.rigid_body_enabled and not body.kinematic_enabled)
-        obj = obj.parent
-    return False
+    found = body_at(obj)
+    body = found.usdphys.rigid_body if found is not None else None
+    return body is not None and bool(body.rigid_body_enabled and not body.kinematic_enabled)
 
 
 def physics_material_of(obj: Any) -> Any:

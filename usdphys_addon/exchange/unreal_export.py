@@ -54,7 +54,8 @@ def export_unreal(context: Context, filepath: str | Path, *, strict: bool = Fals
         raise InputError(f"'{target.name}' is no file for Unreal; end it with .fbx or .glb.")
     context.view_layer.update()
     reading = scene_read.read_scene(context.evaluated_depsgraph_get())
-    issues = reading.issues + validate.validate(reading.model, check_geometry=False)
+    # Bodies are not written, so nothing is below another.
+    issues = reading.issues + validate.validate(reading.model, hierarchy="reset", check_geometry=False)
     refuse_errors(issues, target, strict=strict)
     with (
         _collision_meshes(context, reading) as (objects, made, left_out), selected(context, objects),

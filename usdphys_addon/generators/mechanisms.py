@@ -12,6 +12,7 @@ from bpy.types import Context, Object
 
 from ..authoring import joint_edits, vendor_edits
 from ..authoring.joint_maker import JointMaker, JointOptions, bodies_of
+from ..authoring.selected import STATIC, role_of
 from ..authoring.tagging import Tagging
 from ..bridge import mesh as meshes
 from ..bridge.joint_frames import is_fixed, side_frames, store_frame
@@ -72,7 +73,7 @@ def _make_conveyors(context: Context, speed: float) -> None:
 
 def _make_joints(context: Context, options: JointOptions) -> tuple[list[Object], list[tuple[float, float]]]:
     """A joint for each selected part, and how far it can move, m. Raises InputError before anything is changed."""
-    pairs = bodies_of(context)
+    pairs = _held(bodies_of(context))
     if any(base is None for base, _ in pairs) and options.place in ("AUTO", "CLOSEST"):
         raise InputError(
             "Select the moving part first, and the object that holds it last, so that this is the active object."
@@ -93,6 +94,15 @@ def _make_joints(context: Context, options: JointOptions) -> tuple[list[Object],
     made = maker.make()
     context.view_layer.update()
     return made, spans
+
+
+def _held(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """The pairs of (what holds, what moves). Of two objects the one that was made static holds, whatever is active."""
+    if len(pairs) == 1 and pairs[0][0] is not None:
+        base, part = pairs[0]
+        if role_of(part) == STATIC and role_of(base) != STATIC and base not in parents_of(part):
+            return [(part, base)]
+    return pairs
 
 
 def _limits(kind: str, low: float, high: float) -> tuple[float, float] | None:

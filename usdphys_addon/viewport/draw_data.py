@@ -13,12 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 Vertices = NDArray[np.float32]
 #: Half the length of a bar of a cross: as a fraction of the joint's longer arm, and in metres if it has no arm.
 CROSS, SMALLEST = 0.2, 0.05
+#: Lengths of a joint's longer arm within which a body of a broken joint is near.
+NEAR = 2.0
 #: The four diagonals of a cube: they look like a cross from any direction.
 _DIAGONALS = np.array([(1, 1, 1), (1, 1, -1), (1, -1, 1), (-1, 1, 1)], float) / np.sqrt(3.0)
 
 
 def broken_joint(place: ArrayLike, bodies: Sequence[ArrayLike], size: float) -> Vertices:
-    """A cross at a broken joint and a line to each of its bodies: (n, 3), two vertices for each line.
+    """A cross at a broken joint and a line to each body that is still near: (n, 3), two vertices for each line.
 
     place, bodies: (3,). size: length of the joint's longer arm, which scales the cross. Points that are not finite are
     left out.
@@ -30,7 +32,10 @@ def broken_joint(place: ArrayLike, bodies: Sequence[ArrayLike], size: float) -> 
     bars = _DIAGONALS * max(half, SMALLEST * (half == 0.0))
     lines = np.stack((center - bars, center + bars), axis=1).reshape(-1, 3)
     ends = [np.asarray(body, float) for body in bodies]
-    rays = [point for end in ends if np.isfinite(end).all() for point in (center, end)]
+    # The lines to the pieces of a wall that fly apart would hide it.
+    near = NEAR * size if half else np.inf
+    shown = [end for end in ends if np.isfinite(end).all() and np.linalg.norm(end - center) <= near]
+    rays = [point for end in shown for point in (center, end)]
     return np.concatenate((lines, np.array(rays).reshape(-1, 3))).astype(np.float32)
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import bpy
 import numpy as np
 from bpy.types import Context, Object, PropertyGroup
 
@@ -15,6 +14,7 @@ from ..core import frames, schema
 from ..core.words import phrase
 from . import handles
 from .handles import Handle, View
+from .lengths import length_text
 from .object_handles import shown_for
 from .shown_handles import AXES, AXIS_NAMES
 
@@ -143,16 +143,10 @@ def text_of(context: Context, handle: Handle, value: float | Array) -> str:
         numbers = "  ".join(f"{part:.4g}" for part in moments.tolist())
         return tr(phrase(
             "Inertia: {moments} kg·m²    box along {axis}: {length}",
-            moments=numbers, axis=handle.key[-1], length=_length(settings, edge),
+            moments=numbers, axis=handle.key[-1], length=length_text(settings, edge),
         ))  # fmt: skip
-    lengths = [_length(settings, part) for part in np.atleast_1d(np.asarray(value, float)).tolist()]
+    lengths = [length_text(settings, part) for part in np.atleast_1d(np.asarray(value, float)).tolist()]
     return f"{tr(handle.label)}: {'  '.join(lengths)}"
-
-
-def _length(settings: Any, value: float) -> str:
-    if settings.system == "NONE":
-        return f"{value:.4g}"
-    return str(bpy.utils.units.to_string(settings.system, "LENGTH", value * settings.scale_length, precision=5))
 
 
 def is_editable(obj: Object) -> bool:

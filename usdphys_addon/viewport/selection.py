@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,10 +21,11 @@ from ..authoring.selected import BEHIND, LIMITED, MOVER, TYPE, Value, at
 from ..bridge import props, stand_ins
 from ..bridge.choices import items_of
 from ..bridge.known_names import KnownNames
-from ..bridge.roles import applies, is_body
+from ..bridge.roles import applies, body_at, is_body
 from ..playback import baked_objects
 from ..playback import guard as preview_guard
 from . import readout
+from .lengths import METERS, own_unit
 
 NAME = "usdphys_selection"
 #: The largest number that a property of Blender holds.
@@ -72,13 +73,6 @@ _NUMBER = re.compile(r"\s*(\d+(?:[.,]\d*)?(?:[eE][+-]?\d+)?)\s*([a-zA-Z]*)\s*")
 _SIGNED = re.compile(r"[+-]?\d+(?:[.,]\d*)?(?:[eE][+-]?\d+)?")
 #: Kilograms of the units of masses.
 _KILOGRAMS = {"": 1.0, "kg": 1.0, "g": 1e-3, "t": 1e3, "mg": 1e-6, "lb": 0.45359237, "oz": 0.028349523125}
-#: Metres of the units of lengths, and the one in which Blender shows a length where it is not adaptive.
-_METERS = {"km": 1e3, "m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "mi": 1609.344, "ft": 0.3048, "in": 0.0254,
-           "thou": 2.54e-5}  # fmt: skip
-_SHOWN_LENGTHS = {
-    "KILOMETERS": "km", "METERS": "m", "CENTIMETERS": "cm", "MILLIMETERS": "mm", "MICROMETERS": "um", "MILES": "mi",
-    "FEET": "ft", "INCHES": "in", "THOU": "thou",
-}  # fmt: skip
 #: What a field says in place of a number that is being computed, and of one that cannot be.
 _COMPUTING, _UNKNOWN = "\N{HORIZONTAL ELLIPSIS}", "Unknown"
 #: In `differing`, where the selected objects have not the same role.
@@ -87,6 +81,8 @@ ROLE = "role"
 SHAPES = "shapes"
 #: So many of the selected objects are looked at for computed values that differ: of more it would take too long.
 _COMPARED = 100
+#: In a scene of so many objects, what joints hold an object is found while a panel is drawn.
+_FEW = 200
 
 
 def active() -> Any:
@@ -185,9 +181,7 @@ def _length_in(text: str) -> float | None:
     settings = bpy.context.scene.unit_settings
     if settings.system == "NONE":
         return _number_in(text)
-    adaptive = "m" if settings.system == "METRIC" else "ft"
-    own = _METERS[_SHOWN_LENGTHS.get(settings.length_unit, adaptive)]
-    meters = _number_in(text, {**_METERS, "": own})
+    meters = _number_in(text, {**METERS, "": METERS[own_unit(settings)]})
     return None if meters is None else meters / (settings.scale_length or 1.0)
 
 
@@ -277,8 +271,11 @@ def _effective(name: str, obj: Object) -> Any:
 def compute_differing(context: Context, _name: str) -> frozenset[str]:
     """Names of the properties whose values are not the same for all selected objects."""
     found = {name for name, value in VALUES.items() if _differs(selected.having(context, value.need), value)}
-    chosen = selected.having(context, "any")
-    return frozenset(found | ({ROLE} if len(set(map(selected.role_of, chosen))) > 1 else set()))
+    return frozenset(found | _differing_role(selected.having(context, "any")))
+
+
+def _differing_role(objects: Iterable[Any]) -> frozenset[str]:
+    return frozenset({ROLE} if len(set(map(selected.role_of, objects))) > 1 else ())
 
 
 def compute_differing_matter(context: Context, _name: str) -> frozenset[str]:
@@ -346,6 +343,30 @@ def held_by(obj: Object) -> Held | None:
     """For a draw: the physics inside of an instance as last computed; None where it is not known yet."""
     found: Held | None = readout.ask("held", obj.name) if stand_ins.is_instance(obj) else None
     return found
+
+
+def compute_joints(context: Context, name: str) -> tuple[str, ...]:
+    """Names of the joints that hold an object, or what is below it."""
+    obj: Any = bpy.data.objects.get(name)
+    if obj is None:
+        return ()
+    holds = {obj, *([] if (body := body_at(obj)) is None else [body])}
+    found = []
+    for joint in context.view_layer.objects:
+        if applies(joint, "joint"):
+            ends = [end for side in (0, 1) if (end := getattr(joint.usdphys.joint, f"body{side}")) is not None]
+            if any(end in holds or body_at(end) in holds for end in ends):
+                found.append(joint.name)
+    return tuple(sorted(found))
+
+
+def joints_of(obj: Object) -> tuple[str, ...]:
+    """For a draw: `compute_joints` as last computed; empty where it is not known yet."""
+    known: tuple[str, ...] | None = readout.ask("joints", obj.name)
+    if known is None and len(bpy.context.view_layer.objects) <= _FEW:
+        # Buttons that come a moment later would move what is below them under the mouse.
+        return compute_joints(bpy.context, obj.name)
+    return known or ()
 
 
 def compute_baked(_context: Context, name: str) -> int:
@@ -451,11 +472,15 @@ def current(context: Context) -> Any:
     return getattr(context.scene, NAME, None) if context.scene is not None else None
 
 
-def differing(obj: Object, others: int) -> frozenset[str]:
-    """For a draw: names of the properties that differ, as last computed. others: how many are selected beside obj."""
+def differing(obj: Object, chosen: Sequence[Object]) -> frozenset[str]:
+    """For a draw: names of the properties that differ, as last computed. chosen: what is selected, with obj."""
+    others = len(chosen) - 1
     # What is known of another selection is not shown for this one.
     key = f"{others} {obj.name}"
     authored: frozenset[str] = readout.ask("differing", key) or frozenset()
+    if len(chosen) <= _COMPARED:
+        # A line that came a moment later would move the buttons of the roles under the mouse.
+        authored = authored - {ROLE} | _differing_role(chosen)
     computed: frozenset[str] | None = readout.ask("differing matter", key)
     if computed is None:
         return authored
@@ -468,6 +493,7 @@ def register() -> None:
     readout.know("differing", compute_differing, needs_poses=False)
     readout.know("differing matter", compute_differing_matter)
     readout.know("articulation", compute_articulation)
+    readout.know("joints", compute_joints, needs_poses=False)
     readout.know("held", compute_held, needs_poses=False)
     readout.know("baked", compute_baked, needs_poses=False)
 
