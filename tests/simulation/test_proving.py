@@ -20,8 +20,11 @@ from usdphys_ext.usdphys_addon.core.model import Prim
 from usdphys_ext.usdphys_addon.core.rules.base import RULES, Issue
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.proving import (
+    answers,
+    at_start,
     certificate,
     expectations,
+    failures,
     joints,
     oddities,
     opinions,
@@ -155,7 +158,7 @@ def hinge(**more: Any) -> Any:
 
 def answer(subject: Any, probe: Any, experiment: str) -> Any:
     model = joints.bench(subject, [probe], experiment)
-    return joints.answer(probe, joints.terms_of(probe, model, experiment), joints.EXPERIMENTS[experiment][0])
+    return answers.answer(probe, answers.terms_of(probe, model, experiment), joints.EXPERIMENTS[experiment][0])
 
 
 def test_a_bar_on_an_upright_axis_does_not_swing_and_its_inertia_is_that_of_the_formula() -> None:
@@ -196,10 +199,10 @@ def test_an_engine_that_drops_a_number_is_told_which() -> None:
     model = joints.bench(subject, [probe], "coast")
     deaf = model.copied()
     del deaf.prims[probe.joint].schemas["NewtonJointAPI"]
-    outcome = joints.judged(probe, "coast", "preview", model, runs.simulated(deaf, 1.0))
+    outcome = answers.judged(probe, "coast", "preview", model, runs.simulated(deaf, 1.0))
     assert (outcome.is_kept, outcome.lost) == (False, "friction")
     assert joints.said_at(probe.facts.prim, "friction") == ("NewtonJointAPI", "friction")
-    assert joints.judged(probe, "coast", "preview", model, runs.simulated(model, 1.0)).is_kept
+    assert answers.judged(probe, "coast", "preview", model, runs.simulated(model, 1.0)).is_kept
 
 
 RESISTS = {"apis": ["NewtonJointAPI"], "lines": ["float newton:friction = 0.5", "float newton:damping = 0.008"]}
@@ -210,8 +213,8 @@ def test_an_engine_that_drops_several_numbers_of_a_joint_is_told_which() -> None
     model = joints.bench(subject, [probe], "coast")
     deaf = model.copied()
     del deaf.prims[probe.joint].schemas["NewtonJointAPI"]
-    outcome = joints.judged(probe, "coast", "preview", model, runs.simulated(deaf, 1.0))
-    assert joints.terms_in(outcome.lost) == ["friction", "damping of the joint"]
+    outcome = answers.judged(probe, "coast", "preview", model, runs.simulated(deaf, 1.0))
+    assert answers.terms_in(outcome.lost) == ["friction", "damping of the joint"]
 
 
 def test_a_joint_of_an_articulation_tells_physx_where_it_starts_and_how_fast() -> None:
@@ -260,7 +263,7 @@ def test_the_bench_moves_a_joint_the_same_way_whichever_body_moves(swapped: bool
         model = joints.bench(subject, [probe], experiment)
         motion = runs.simulated(model, joints.EXPERIMENTS[experiment][0])
         assert joints.positions(probe, motion)[-1] == pytest.approx(end, abs=0.01), experiment
-        assert joints.judged(probe, experiment, "preview", model, motion).is_kept
+        assert answers.judged(probe, experiment, "preview", model, motion).is_kept
 
 
 def test_a_body_whose_centre_of_mass_is_not_its_origin_coasts_as_fast_as_it_is_told() -> None:
@@ -276,7 +279,7 @@ def test_a_body_whose_centre_of_mass_is_not_its_origin_coasts_as_fast_as_it_is_t
     rate = 0.4 / (1 / 3)
     found = answer(subject, probe, "coast")
     assert found[-1] == pytest.approx(0.8 / rate * (1 - math.exp(-rate)), rel=0.01)
-    assert joints.judged(probe, "coast", "preview", model, runs.simulated(model, 1.0)).is_kept
+    assert answers.judged(probe, "coast", "preview", model, runs.simulated(model, 1.0)).is_kept
 
 
 def test_a_joint_that_starts_outside_of_its_limits_is_left_out_with_the_reason() -> None:
@@ -294,10 +297,10 @@ def test_a_push_to_a_limit_asks_nothing_of_the_largest_speed_which_has_an_experi
     assert answer(subject, probe, "up")[-1] == pytest.approx(2.0)
     assert answer(subject, probe, "speed")[-1] == pytest.approx(0.5, rel=0.05)
     model = joints.bench(subject, [probe], "speed")
-    assert joints.judged(probe, "speed", "preview", model, runs.simulated(model, 1.0)).is_kept
+    assert answers.judged(probe, "speed", "preview", model, runs.simulated(model, 1.0)).is_kept
     deaf = model.copied()
     del deaf.prims[probe.joint].schemas["NewtonJointAPI"]
-    assert joints.judged(probe, "speed", "preview", model, runs.simulated(deaf, 1.0)).lost == "largest speed"
+    assert answers.judged(probe, "speed", "preview", model, runs.simulated(deaf, 1.0)).lost == "largest speed"
 
 
 def test_how_a_joint_bounces_off_a_hard_limit_is_not_asked_where_it_swings() -> None:
@@ -312,8 +315,8 @@ def test_how_a_joint_bounces_off_a_hard_limit_is_not_asked_where_it_swings() -> 
         motion.rotations[hit - 1 - back],
         motion.positions[hit - 1 - back],
     )
-    assert joints.judged(probe, "swing", "newton", model, bounces).is_kept
-    assert not joints.judged(probe, "swing", "newton", model, runs.simulated(sleeping(model, probe), 1.0)).is_kept
+    assert answers.judged(probe, "swing", "newton", model, bounces).is_kept
+    assert not answers.judged(probe, "swing", "newton", model, runs.simulated(sleeping(model, probe), 1.0)).is_kept
 
 
 @pytest.mark.parametrize("most, is_clipped", [(10.0, True), (200.0, False)])
@@ -321,7 +324,7 @@ def test_a_drive_whose_step_needs_more_than_its_largest_force_is_clipped(most: f
     """Measured in Newton: 0.049 rad after 1/15 s where 0.121 was the answer, as with damping / 480 Hz as inertia."""
     subject, probe = hinge(axis="Z", drives={"angular": {"stiffness": 100.0, "damping": 60.0, "maxForce": most}})
     assert joints.step_of(probe) == pytest.approx(0.3)
-    assert (joints.habit_of(probe, "step", subject.gravity) is Habit.CLIPPED) == is_clipped
+    assert (answers.habit_of(probe, "step", subject.gravity) is Habit.CLIPPED) == is_clipped
 
 
 def test_a_limit_that_a_joint_meets_between_two_frames_ends_what_is_asked() -> None:
@@ -337,7 +340,7 @@ def test_a_limit_that_a_joint_meets_between_two_frames_ends_what_is_asked() -> N
     rotations, positions = motion.rotations.copy(), motion.positions.copy()
     rotations[hit:], positions[hit:] = rotations[back], positions[back]
     bounces = replace(motion, rotations=rotations, positions=positions)
-    assert joints.judged(probe, "swing", "newton", model, bounces).is_kept
+    assert answers.judged(probe, "swing", "newton", model, bounces).is_kept
 
 
 def sleeping(model: Any, probe: Any) -> Any:
@@ -367,7 +370,7 @@ def test_the_push_of_the_bench_is_not_the_cause_of_what_an_engine_does() -> None
     model = joints.bench(subject, [probe], "up")
     deaf = model.copied()
     del deaf.prims[probe.joint].schemas["PhysicsDriveAPI:angular"]
-    outcome = joints.judged(probe, "up", "physx", model, runs.simulated(deaf, 2.0))
+    outcome = answers.judged(probe, "up", "physx", model, runs.simulated(deaf, 2.0))
     assert not outcome.is_kept and outcome.lost == ""
 
 
@@ -424,12 +427,12 @@ def test_what_an_engine_does_in_its_own_way_is_said_where_it_shows(
 def test_a_hinge_on_a_principal_axis_through_its_centre_of_mass_is_balanced() -> None:
     subject, probe = hinge(axis="Y")
     # A bar about its end: a quarter of its matter is about its own centre.
-    assert joints.imbalance(probe) == pytest.approx(0.75)
-    assert joints.imbalance(replace(probe, center=probe.anchor, matter=1 / 12)) == pytest.approx(0.0, abs=1e-6)
+    assert answers.imbalance(probe) == pytest.approx(0.75)
+    assert answers.imbalance(replace(probe, center=probe.anchor, matter=1 / 12)) == pytest.approx(0.0, abs=1e-6)
     # Gravity along the axis only bends it, and across it only turns it.
-    assert joints.bending(probe, np.array((0.0, 9.81, 0.0))) > 1e6
-    assert joints.bending(probe, np.array((0.0, 0.0, -9.81))) < 1e-6
-    assert joints.habit_of(replace(probe, axis=0), "force", subject.gravity) is None
+    assert answers.bending(probe, np.array((0.0, 9.81, 0.0))) > 1e6
+    assert answers.bending(probe, np.array((0.0, 0.0, -9.81))) < 1e-6
+    assert answers.habit_of(replace(probe, axis=0), "force", subject.gravity) is None
 
 
 @pytest.mark.slow
@@ -508,7 +511,7 @@ def test_a_joint_of_an_articulation_is_one_of_an_articulation_on_the_bench(exper
     model = joints.bench(subject, [probe], experiment, leans=True)
     assert [path for path, _ in model.articulations.items()] == [f"{joints.BENCH}/{probe.name}"]
     motion = runs.simulated(model, joints.EXPERIMENTS[experiment][0])
-    outcome = joints.judged(probe, experiment, "preview", model, motion)
+    outcome = answers.judged(probe, experiment, "preview", model, motion)
     assert outcome.is_kept or (experiment, outcome.lost) == ("step", "friction")
     assert not [notice for notice in motion.notices if notice.code.startswith("ArticulationNot")]
 
@@ -527,14 +530,14 @@ def test_friction_may_yield_a_little_to_the_load_that_it_holds() -> None:
     subject, probe = hinge(apis=["NewtonJointAPI"], lines=["float newton:friction = 9.0"])
     model = joints.bench(subject, [probe], "swing", leans=True)
     motion = runs.simulated(model, 1.0)
-    assert joints.judged(probe, "swing", "preview", model, motion).is_kept
+    assert answers.judged(probe, "swing", "preview", model, motion).is_kept
     load = 9.81 * 0.5 / (1 / 3)
     for rate, is_kept in ((5e-4, True), (1e-2, False)):
         moved = motion.only(motion.paths)
         turns = rate * load * np.arange(len(motion.positions)) * runs.STEP
         crept = [frames.turn_by(np.array((0.0, 0.0, turn))) for turn in turns]
         moved = replace(moved, rotations=np.array(crept)[:, None], memo={})
-        assert joints.judged(probe, "swing", "mujoco", model, moved).is_kept == is_kept
+        assert answers.judged(probe, "swing", "mujoco", model, moved).is_kept == is_kept
 
 
 def test_a_joint_that_is_put_to_sleep_while_it_is_slow_is_compared_until_then() -> None:
@@ -542,13 +545,13 @@ def test_a_joint_that_is_put_to_sleep_while_it_is_slow_is_compared_until_then() 
     subject, probe = hinge(apis=["NewtonJointAPI"], lines=["float newton:damping = 20"])
     model = joints.bench(subject, [probe], "swing", leans=True)
     motion = runs.simulated(model, 1.0)
-    found = joints.answer(probe, joints.terms_of(probe, model, "swing"), 1.0)
+    found = answers.answer(probe, answers.terms_of(probe, model, "swing"), 1.0)
     assert 0.001 < abs(found[-1]) < 0.01
     for faster, is_kept in ((1.0, True), (100.0, False)):
         turns = faster * np.where(np.arange(len(found)) < 20, found, found[20])
         turned = [frames.turn_by(np.array((0.0, 0.0, turn))) for turn in turns]
         stopped = replace(motion, rotations=np.array(turned)[:, None], memo={})
-        assert joints.judged(probe, "swing", "preview", model, stopped).is_kept == is_kept
+        assert answers.judged(probe, "swing", "preview", model, stopped).is_kept == is_kept
 
 
 # --------------------------------------------------------------------------- wrong, and worth knowing
@@ -592,14 +595,14 @@ def test_a_start_outside_of_limits_is_wrong_where_somebody_has_chosen_it(is_pose
     assert (check.status, len(check.causes)) == (status, 2)
     assert "So does 1 other joint." in check.message
     assert ("no pose to start in" in check.message) != is_posed
-    assert plain.is_of_the_start(check)
+    assert at_start.is_of_the_start(check)
 
 
 def test_engines_that_push_a_joint_back_into_its_limits_part_because_of_that() -> None:
     model = model_of(stage_of(DEMOS["pendulum"](METERS)))
     experiment = runs.Experiment(model, 0.5)
     start = certificate.Check("asset", "limits", "doubtful", "", f"{W}/Pin", (opinions.Cause(f"{W}/Pin", "limit"),),
-                              data={"what": plain.STARTS})  # fmt: skip
+                              data={"what": at_start.STARTS})  # fmt: skip
 
     def aside(_chosen: Any, _rate: int = 1) -> Any:
         motion = runs.simulated(model, 0.5)
@@ -764,7 +767,7 @@ def test_what_moves_otherwise_said_in_another_order_names_the_limits_that_push_i
     model = model_of(stage_of(DEMOS["pendulum"](METERS)))
     experiment = runs.Experiment(model, 0.5, is_cheap=True)
     start = certificate.Check("asset", "limits", "doubtful", "", f"{W}/Pin", (opinions.Cause(f"{W}/Pin", "limit"),),
-                              "Correct the limit.", {"what": plain.STARTS})  # fmt: skip
+                              "Correct the limit.", {"what": at_start.STARTS})  # fmt: skip
     aside = runs.simulated(model, 0.5)
     aside.positions[20:] += 1.0
     with patch.object(rewrites, "simulated", lambda *_: aside):
@@ -1476,7 +1479,7 @@ def test_no_answer_of_a_joint_is_computed_when_the_seconds_are_used(monkeypatch:
         answers += 1
         return own(*args)
 
-    own = joints.answer
+    own = answers.answer
     monkeypatch.setattr(clock, "now", lambda: 0.3 * answers)
     monkeypatch.setattr(joints, "answer", counted)
     proof = proof_of(DEMOS["arm"](METERS), budget=1.0, sections=frozenset({"joints"}))
@@ -1487,7 +1490,7 @@ def test_no_answer_of_a_joint_is_computed_when_the_seconds_are_used(monkeypatch:
 
 def test_a_proof_asks_of_the_checks_only_what_is_inside_another_and_surfaces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether its hulls fill hollows took more of the time of a gripper than its first motion."""
-    asked = {plain.INSIDE, *oddities.SURFACE_RULES}
+    asked = {at_start.INSIDE, *oddities.SURFACE_RULES}
     unasked = [
         rule if rule.code in asked else replace(rule, check=lambda _facts: pytest.fail("nobody asks"))
         for rule in RULES
@@ -1525,7 +1528,7 @@ def test_the_energy_of_many_parts_is_computed_once() -> None:
     for number in range(12):
         file.add(file.body(f"Box{number}", (2 * number, 0, 0.5)))
     file.add(file.ground())
-    with patch.object(plain, "energies_of", wraps=plain.energies_of) as computed:
+    with patch.object(failures, "energies_of", wraps=failures.energies_of) as computed:
         proof = proof_of(file.text(), sections=frozenset({"asset"}))
     assert computed.call_count == 1
     assert next(check for check in proof.certificate.checks if check.name == "energy").status == "pass"

@@ -15,7 +15,7 @@ from ..core.schemas import usd_geom, usd_physics
 from ..simulation.articulations import joints_by_root
 from ..simulation.joint_facts import JointFacts
 from ..simulation.joint_poses import position_of, relative_pose, whole_turns
-from . import opinions, plain
+from . import at_start, opinions
 from .certificate import measure
 from .opinions import Cause, Opinion
 from .partings import where_of
@@ -236,7 +236,7 @@ def passing(model: PhysicsModel, first: Parting, motion: Motion) -> tuple[str, .
     """Two that the preview lets pass through each other, of which one hangs together with the body that parts first."""
     part = next((part for part in subject_of(model).parts if first.body in part.bodies), None)
     for notice in motion.notices:
-        ends = plain.named_prims(model, notice.message) if notice.code == "ContactJammed" else ()
+        ends = at_start.named_prims(model, notice.message) if notice.code == "ContactJammed" else ()
         if part is not None and len(ends) == 2 and not set(part.bodies).isdisjoint(ends):
             return tuple(ends)
     return ()
