@@ -213,6 +213,13 @@ def _groups(facts: Facts) -> tuple[collision_groups.MergedGroups, dict[str, set[
     return merged, of
 
 
+def _are_links_apart(facts: Facts, body: Prim | None, other: Prim | None) -> bool:
+    """True for two links of an articulation whose links do not collide with each other."""
+    if body is None or other is None or not facts.apart_links:
+        return False
+    return not facts.apart_links.get(body.path, frozenset()).isdisjoint(facts.apart_links.get(other.path, ()))
+
+
 def _meetings(facts: Facts) -> list[_Meeting]:
     """Overlaps of colliders of different bodies, one of which moves, that neither joints nor filters excuse."""
     meetings: list[_Meeting] = []
@@ -244,6 +251,8 @@ def _meeting_steps(facts: Facts, found: list[_Meeting]) -> Iterator[None]:
                 return
             continue
         if not moves[one] or (carriers[one] is not None and carriers[one] is carriers[other]):
+            continue
+        if _are_links_apart(facts, carriers[one], carriers[other]):
             continue
         first, second = solids[one], solids[other]
         if any(frozenset(pair) in tied for pair in itertools.product(named[one], named[other])):
@@ -408,6 +417,8 @@ def _touch_steps(facts: Facts, found: list[_Touch]) -> Iterator[None]:
     for one, other in overlap.close_pairs(solids):
         pair = frozenset((bodies[one].path, bodies[other].path))
         if pair not in neighbours or pair in known or not any(path in facts.dynamic for path in pair):
+            continue
+        if _are_links_apart(facts, bodies[one], bodies[other]):
             continue
         first, second = solids[one], solids[other]
         if any(frozenset(both) in tied for both in itertools.product(named[one], named[other])):
