@@ -25,6 +25,7 @@ from usdphys_ext.usdphys_addon.proving import (
     certificate,
     expectations,
     failures,
+    joint_checks,
     joints,
     oddities,
     opinions,
@@ -35,10 +36,9 @@ from usdphys_ext.usdphys_addon.proving import (
     rewrites,
     runs,
 )
-from usdphys_ext.usdphys_addon.proving import prove as prove_module
 from usdphys_ext.usdphys_addon.proving.budget import Budget
 from usdphys_ext.usdphys_addon.proving.prove import Proof, Wish, prove
-from usdphys_ext.usdphys_addon.simulation.engine import Habit
+from usdphys_ext.usdphys_addon.simulation.engine import ENGINES, Habit
 from usdphys_ext.usdphys_addon.simulation.world import World
 from usdphys_ext.usdphys_addon.usd import read
 
@@ -241,7 +241,7 @@ def test_what_an_engine_says_that_it_is_not_told_is_the_one_cause(monkeypatch: p
         motion.notices += [Issue("EngineLimits", "warning", path, "", "It is not told.", "") for path in said]
         return motion
 
-    monkeypatch.setattr(prove_module, "simulated", deaf)
+    monkeypatch.setattr(joint_checks, "simulated", deaf)
     stage = stage_of(hinge_file("Y", **RESISTS).text())
     wish = Wish("asset.usda", model_of(stage), stage, sections=frozenset({"joints", "engines"}), pythons={"havok": "."})
     found = prove(wish).certificate.having(*FOUND)
@@ -324,7 +324,75 @@ def test_a_drive_whose_step_needs_more_than_its_largest_force_is_clipped(most: f
     """Measured in Newton: 0.049 rad after 1/15 s where 0.121 was the answer, as with damping / 480 Hz as inertia."""
     subject, probe = hinge(axis="Z", drives={"angular": {"stiffness": 100.0, "damping": 60.0, "maxForce": most}})
     assert joints.step_of(probe) == pytest.approx(0.3)
-    assert (answers.habit_of(probe, "step", subject.gravity) is Habit.CLIPPED) == is_clipped
+    assert (Habit.CLIPPED in answers.habits_of(probe, "step", subject.gravity)) == is_clipped
+
+
+def test_the_answer_to_a_step_of_a_spring_without_damping_swings_for_ever() -> None:
+    """Of 0.3 rad at 3 Hz: there and back, and the report says that it does not arrive."""
+    matter = 1 / 3
+    stiffness = matter * (6 * math.pi) ** 2
+    subject, probe = hinge(axis="Z", drives={"angular": {"stiffness": stiffness}})
+    found = answer(subject, probe, "step")
+    assert found[90:].max() == pytest.approx(0.6, rel=0.02) and found[90:].min() == pytest.approx(0.0, abs=0.02)
+    assert "does not arrive" in answers.response(probe, joints.bench(subject, [probe], "step"))
+
+
+def test_a_drive_that_swings_its_link_faster_than_frames_show_is_not_tried_on_the_bench() -> None:
+    """Grippers for Isaac have drives of 30 Hz without damping: which end of a swing a frame shows, nobody can say."""
+    for hertz, damping, is_resolved in ((3.0, 0.0, True), (30.0, 0.0, False), (30.0, 50.0, True)):
+        stiffness = (math.tau * hertz) ** 2
+        drive = {"type": "acceleration", "stiffness": stiffness, "damping": damping}
+        _, probe = hinge(axis="Z", drives={"angular": drive})
+        assert joints.is_resolved(probe, "step") == is_resolved, (hertz, damping)
+        assert joints.is_resolved(probe, "swing")
+
+
+@pytest.mark.slow
+def test_a_term_that_an_experiment_of_its_own_finds_kept_is_not_called_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The preview was told to have no largest speed, beside an experiment that found it there."""
+
+    def fast(model: Any, seconds: float, **more: Any) -> Any:
+        model = model.copied()
+        for prim in model.joints.values():
+            if prim.schemas.get("PhysicsDriveAPI:angular").resolved("stiffness"):
+                del prim.schemas["NewtonJointAPI"]
+        return runs.simulated(model, seconds)
+
+    drives = {"angular": {"stiffness": 1.0, "damping": 0.05}}
+    subject, _ = hinge(axis="Z", drives=drives, apis=["NewtonJointAPI"], lines=["float newton:velocityLimit = 20"])
+    monkeypatch.setattr(joints, "EXPERIMENTS", {one: joints.EXPERIMENTS[one] for one in ("step", "speed")})
+    monkeypatch.setattr(joint_checks, "simulated", fast)
+    found = prove(Wish("a.usda", subject.model, sections=frozenset({"joints"}))).certificate.having("differs")
+    assert found and all(check.data["experiment"] == "step" for check in found)
+    assert not any("no largest speed" in check.message or check.fix for check in found)
+
+
+def test_an_engine_that_has_no_acceleration_drives_is_said_to_take_them_as_forces() -> None:
+    subject, probe = hinge(axis="Z", drives={"angular": {"type": "acceleration", "stiffness": 9.0, "damping": 3.0}})
+    assert Habit.FORCES_ONLY in answers.habits_of(probe, "step", subject.gravity)
+    assert Habit.FORCES_ONLY not in answers.habits_of(probe, "swing", subject.gravity)
+    _, probe = hinge(axis="Z", drives={"angular": {"stiffness": 9.0, "damping": 3.0}})
+    assert Habit.FORCES_ONLY not in answers.habits_of(probe, "step", subject.gravity)
+
+
+@pytest.mark.slow
+def test_what_only_an_older_word_says_is_told_with_the_word_that_is_read_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PhysX reads the largest speed at the axis, where robots for Isaac say it at the joint."""
+
+    def without(model: Any, seconds: float, *, engine: str = "preview", **more: Any) -> Any:
+        model = model.copied()
+        for prim in model.joints.values() if engine == "havok" else ():
+            prim.schemas.pop("PhysxJointAPI", None)
+        return runs.simulated(model, seconds)
+
+    subject, _ = hinge(axis="Z", apis=["PhysxJointAPI"], lines=["float physxJoint:maxJointVelocity = 60"])
+    monkeypatch.setattr(joint_checks, "simulated", without)
+    monkeypatch.setitem(
+        ENGINES, "havok", replace(ENGINES["havok"], hurry=1.0, habits=frozenset({Habit.NEW_WORDS_ONLY}))
+    )
+    wish = Wish("a.usda", subject.model, sections=frozenset({"joints"}), pythons={"havok": "."})
+    (check,) = [one for one in prove(wish).certificate.having("differs") if one.data.get("experiment") == "speed"]
+    assert "physxJointAxis:angular:maxJointVelocity" in check.fix and "physxJoint:maxJointVelocity" in check.fix
 
 
 def test_a_limit_that_a_joint_meets_between_two_frames_ends_what_is_asked() -> None:
@@ -385,7 +453,7 @@ def test_what_smaller_time_steps_heal_is_said_to_be_so(monkeypatch: pytest.Monke
             prim.add(prim.get(usd_physics.PhysicsScene).copy(gravity_magnitude=1.0))
         return runs.simulated(still, seconds)
 
-    monkeypatch.setattr(prove_module, "simulated", coarse)
+    monkeypatch.setattr(joint_checks, "simulated", coarse)
     stage = stage_of(hinge_file("Y").text())
     wish = Wish("a.usda", model_of(stage), stage, sections=frozenset({"joints"}), pythons={"havok": "."})
     (check,) = prove(wish).certificate.having(*FOUND)
@@ -418,7 +486,7 @@ def test_what_an_engine_does_in_its_own_way_is_said_where_it_shows(
     bench = joints.bench(subject, joints.probes_of(subject)[0], experiment, leans=True)
     monkeypatch.setattr(joints, "EXPERIMENTS", {experiment: joints.EXPERIMENTS[experiment]})
     monkeypatch.setattr(joints, "LEAN", frames.matrix_of(frames.turn_by(np.array((1.5, 0.0, 0.0)))))
-    monkeypatch.setattr(prove_module, "simulated", slow)
+    monkeypatch.setattr(joint_checks, "simulated", slow)
     wish = Wish("a.usda", subject.model, sections=frozenset({"joints"}), pythons={"havok": "."})
     (check,) = prove(wish).certificate.having(*FOUND)
     assert check.message.partition(f"{joints.EXPERIMENTS[experiment][1]}.")[2] == words
@@ -432,7 +500,7 @@ def test_a_hinge_on_a_principal_axis_through_its_centre_of_mass_is_balanced() ->
     # Gravity along the axis only bends it, and across it only turns it.
     assert answers.bending(probe, np.array((0.0, 9.81, 0.0))) > 1e6
     assert answers.bending(probe, np.array((0.0, 0.0, -9.81))) < 1e-6
-    assert answers.habit_of(replace(probe, axis=0), "force", subject.gravity) is None
+    assert not list(answers.habits_of(replace(probe, axis=0), "force", subject.gravity))
 
 
 @pytest.mark.slow
@@ -453,7 +521,7 @@ def test_an_engine_that_yields_at_a_limit_is_told_how_far_and_where_that_is_said
     words = {"apis": ["MjcJointAPI"], "lines": ["uniform double[] mjc:solreflimit = [0.08, 1]"]} if soft else {}
     subject, _ = hinge(low=-1.5, high=0.5, **words)
     monkeypatch.setattr(joints, "EXPERIMENTS", {"up": joints.EXPERIMENTS["up"]})
-    monkeypatch.setattr(prove_module, "simulated", yielding)
+    monkeypatch.setattr(joint_checks, "simulated", yielding)
     wish = Wish("a.usda", subject.model, sections=frozenset({"joints"}), pythons={"havok": "."})
     (check,) = prove(wish).certificate.having(*FOUND)
     told = re.search(r"It goes ([0-9.]+) degrees beyond its limit, which \w+ holds by a spring\.", check.message)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -78,6 +78,8 @@ LOSABLE: dict[str, dict[str, float]] = {
 }  # fmt: skip
 
 
+#: The experiment that asks about a term alone, if there is one, by the words of LOSABLE.
+ASKED_BY = {"largest speed": "speed", "largest force": "force"}
 #: Terms that are of the bench, by the experiment: what the asset says of them is not tried there.
 _PUSHED = ("stiffness of the drive", "damping of the drive", "largest force")
 _OF_BENCH = {"up": _PUSHED, "down": _PUSHED, "speed": _PUSHED, "force": _PUSHED[:2]}
@@ -134,23 +136,26 @@ def answer(probe: Probe, terms: Terms, seconds: float) -> Floats:
             force = weights[0] * math.cos(way) + weights[1] * math.sin(way)
             stiff, damped = gain * terms.stiffness, gain * terms.damping
             pulls = stiff * (terms.target - place) + damped * (terms.target_velocity - speed)
-            implicit = h * damped + h * h * stiff
-            after = (pulls - h * stiff * speed) / (1.0 + implicit / matter)
+            # Half of a spring's change is known: otherwise its swings would lose energy.
+            implicit = h * damped + h * h * stiff / 4.0
+            pulls -= h * stiff * speed / 2.0
+            after = pulls / (1.0 + implicit / matter)
             if abs(after) > terms.max_force:
                 force += math.copysign(terms.max_force, after)
                 implicit = 0.0
             else:
-                force += pulls - h * stiff * speed
+                force += pulls
             implicit += h * terms.resistance
             force -= terms.resistance * speed
             beyond = place - min(max(place, terms.low), terms.high)
             if terms.limit_stiffness > 0.0 and beyond:
                 force -= terms.limit_stiffness * beyond + terms.limit_damping * speed
                 implicit += h * terms.limit_damping + h * h * terms.limit_stiffness
+            before = speed
             speed += h * force / (matter + implicit)
             speed -= math.copysign(min(abs(speed), h * terms.friction / (matter + implicit)), speed)
             speed = min(max(speed, -terms.max_speed), terms.max_speed)
-            place += h * speed
+            place += h * (0.5 * (before + speed) if stiff else speed)
             if terms.limit_stiffness <= 0.0 and not terms.low <= place <= terms.high:
                 place = min(max(place, terms.low), terms.high)
                 speed = 0.0
@@ -291,16 +296,18 @@ def bending(probe: Probe, gravity: Matrix) -> float:
     return across / max(abs(along), 1e-9 * across, 1e-30)
 
 
-def habit_of(probe: Probe, experiment: str, gravity: Matrix) -> Habit | None:
+def habits_of(probe: Probe, experiment: str, gravity: Matrix) -> Iterator[Habit]:
     """What shows in an experiment if an engine has it. gravity: (3,), m/s2, of the bench where something swings."""
     drive = probe.facts.freedoms[probe.axis].drive
-    if experiment == "step" and drive is not None and drive.stiffness * abs(step_of(probe)) > drive.max_force:
-        return Habit.CLIPPED
-    if probe.axis != 3:
-        return None
-    if experiment == "force" and imbalance(probe) > _UNBALANCED:
-        return Habit.UNBALANCED
-    return Habit.BENT if experiment == "swing" and bending(probe, gravity) > _BENT else None
+    if experiment == "step" and drive is not None:
+        if drive.acceleration and (drive.stiffness or drive.damping):
+            yield Habit.FORCES_ONLY
+        if drive.damping > 0.0 and drive.stiffness * abs(step_of(probe)) > drive.max_force:
+            yield Habit.CLIPPED
+    if probe.axis == 3 and experiment == "force" and imbalance(probe) > _UNBALANCED:
+        yield Habit.UNBALANCED
+    if probe.axis == 3 and experiment == "swing" and bending(probe, gravity) > _BENT:
+        yield Habit.BENT
 
 
 def left_of(probe: Probe, terms: Terms) -> float:

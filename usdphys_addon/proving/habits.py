@@ -28,6 +28,8 @@ _AFTER = 0.25
 _SOFT, _PART = 3e-4, 0.5
 #: What to do about an engine that holds limits by springs.
 SOFT_LIMIT = "Say how stiff the limit is, or keep the joint away from it."
+#: What to do about an engine that has no drives of type acceleration.
+FORCE = "Use type force, with gains for the inertia that the drive moves."
 #: m, and how many times further, that a body slides in the preview.
 _SLID, _TIMES = 1e-3, 4.0
 #: How many times the moments of inertia are tried, where an engine does not hold what is light.
@@ -145,6 +147,22 @@ def _way(subject: Subject, motion: Motion, body: str, last: int) -> float:
     moved = motion.positions[last, row] - motion.positions[0, row]
     down = subject.gravity / size if size else np.zeros(3)
     return float(np.linalg.norm(moved - (moved @ down) * down))
+
+
+def forced(model: PhysicsModel, first: Parting, experiment: Experiment, slack: float) -> tuple[Opinion, ...]:
+    """The types of drives of what hangs together with a body, where these are acceleration, and the preview, too, moves
+    that body otherwise with drives of type force."""
+    found = tuple(
+        Opinion(facts.path, name, "type") for facts in _joints_of(subject_of(model), first.body)
+        for name, value in facts.prim.schemas.items()
+        if isinstance(value, usd_physics.DriveAPI) and value.type == "acceleration"
+        and (value.resolved("stiffness") or value.resolved("damping"))
+    )  # fmt: skip
+    if not found:
+        return ()
+    motion = simulated(opinions.removed(model, found), experiment.seconds)
+    moves = motion.problem or any(one.body == first.body for one in experiment.parting(motion, slack))
+    return found if moves else ()
 
 
 class Light(NamedTuple):

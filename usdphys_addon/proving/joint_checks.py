@@ -99,6 +99,7 @@ def checks_of(trials: Trials, tried_in: Benches, outcomes: list[Outcome]) -> Ite
             yield _late_check(engine, late)
         with suppress(OutOfTimeError):
             wrong = _with_finer_steps(tried_in, subject, wrong)
+        wrong = _with_what_is_lost(wrong, [outcome for outcome in outcomes if outcome.engine == engine])
         outcomes += [outcome for _, outcome in wrong]
         groups: dict[tuple[str, str, int, bool, Habit | None], list[tuple[joints.Probe, Outcome]]] = {}
         for probe, outcome in wrong:
@@ -112,6 +113,22 @@ def checks_of(trials: Trials, tried_in: Benches, outcomes: list[Outcome]) -> Ite
     kept = sum(outcome.is_kept for outcome in outcomes)
     if tried and kept == tried:
         yield Check("joints", "experiments", "pass", f"All {tried} experiments with joints have the right answer.")
+
+
+def _with_what_is_lost(
+    wrong: Sequence[tuple[joints.Probe, Outcome]], kept: Sequence[Outcome]
+) -> list[tuple[joints.Probe, Outcome]]:
+    """The outcomes without terms for which the experiment that asks about these alone has the right answer. kept: of
+    the same engine."""
+    known = {(one.joint, one.experiment) for one in kept if one.is_kept}
+    found = []
+    for probe, one in wrong:
+        lost = [
+            words for words in answers.terms_in(one.lost)
+            if (one.joint, answers.ASKED_BY.get(words, "")) not in known
+        ]  # fmt: skip
+        found.append((probe, replace(one, lost=answers.joined_by(lost))))
+    return found
 
 
 def _left_out_checks(left_out: Mapping[str, str]) -> Iterator[Check]:
@@ -184,8 +201,8 @@ def _too_stiff(stiff: Sequence[joints.Probe]) -> str:
     if len(stiff) > 1:
         link = f"{link} and of {counted(len(stiff) - 1, 'other joint')}"
     return (
-        f"The link of {link} alone is so light for its damping or friction that no time step shows how it moves, so "
-        "what they slow is tried with the whole asset only."
+        f"The link of {link} alone is so light for its damping, friction or drive that no time step shows how it "
+        "moves, so what these do is tried with the whole asset only."
     )
 
 
@@ -233,6 +250,7 @@ _HABITS = {
     Habit.UNBALANCED: "At its largest force, a drive in {engine} turns what is not balanced about its axis as if that "
     "were heavier.",
     Habit.BENT: "{engine} turns a hinge by a part of what bends it.",
+    Habit.FORCES_ONLY: "{engine} takes a drive of type acceleration as one of type force, with the same gains.",
     Habit.CLIPPED: "While a drive in {engine} pulls with its largest force, its damping slows it as inertia would.",
 }  # fmt: skip
 
@@ -243,8 +261,8 @@ def _habit_of(subject: Subject, probe: joints.Probe, outcome: Outcome) -> Habit 
     habits = row.habits if isinstance(row, Program) else frozenset()
     if outcome.lost or outcome.rate or not habits:
         return None
-    found = answers.habit_of(probe, outcome.experiment, joints.LEAN @ subject.gravity)
-    return found if found in habits else None
+    found = answers.habits_of(probe, outcome.experiment, joints.LEAN @ subject.gravity)
+    return next((habit for habit in found if habit in habits), None)
 
 
 def _outcome_check(model: PhysicsModel, group: Sequence[tuple[joints.Probe, Outcome]], habit: Habit | None) -> Check:
@@ -265,12 +283,14 @@ def _outcome_check(model: PhysicsModel, group: Sequence[tuple[joints.Probe, Outc
         message += " " + f"With {steps} steps a second it does not, and with {finer} it does."
     if habit is not None:
         message += " " + _HABITS[habit].format(engine=name)
+    is_forced = habit is Habit.FORCES_ONLY
     said = [
-        (probe.facts.path, place) for probe, one in group for words in answers.terms_in(one.lost)
+        (probe.facts.path, place) for probe, one in group
+        for words in ([joints.TYPE] if is_forced else answers.terms_in(one.lost))
         if (place := joints.said_at(probe.facts.prim, words)) is not None
     ]  # fmt: skip
     worst, farthest = max(group, key=lambda pair: pair[1].beyond)
-    if farthest.beyond:
+    if farthest.beyond and not is_forced:
         far = measure(farthest.beyond, worst.axis)
         message += " " + f"It goes {far} beyond its limit, which {name} holds by a spring."
         said += [
@@ -282,7 +302,15 @@ def _outcome_check(model: PhysicsModel, group: Sequence[tuple[joints.Probe, Outc
             for probe, one in group]  # fmt: skip
     data = {"engine": outcome.engine, "experiment": outcome.experiment, "lost": outcome.lost, "joints": rows}
     fix = f"Do without it, or choose an engine that has it: {name} does not." if outcome.lost else ""
-    if farthest.beyond and not fix:
+    row = ENGINES[outcome.engine]
+    if outcome.lost and isinstance(row, Program) and Habit.NEW_WORDS_ONLY in row.habits:
+        renamed = [joints.renamed_at(first, words) for words in answers.terms_in(outcome.lost)]
+        if renamed[0] is not None and all(renamed):
+            older, newer = renamed[0]
+            fix = f"Say {newer}, too: {name} does not read {older} any more."
+    if is_forced:
+        fix = habits.FORCE
+    elif farthest.beyond and not fix:
         fix = habits.SOFT_LIMIT
     if outcome.rate:
         fix = plain.FINER_STEPS

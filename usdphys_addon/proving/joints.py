@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from ..core import frames, mass, vendor_schemas
 from ..core.frames import Matrix
-from ..core.joint_settings import following, gearing_of
+from ..core.joint_settings import OLD_SCHEMAS, following, gearing_of
 from ..core.model import PhysicsModel, Prim
-from ..core.schema import split_applied
+from ..core.schema import attribute_of, split_applied
 from ..core.schemas import usd_physics
 from ..simulation.articulations import joints_by_root
 from ..simulation.joint_facts import NO_LIMIT, JointFacts
@@ -50,6 +50,9 @@ FASTEST = 8.0
 _FIRM = 40.0
 #: By how much a push is faster than the largest speed; that in radians or metres of a frame that can be followed.
 _BEYOND, _FOLLOWED = 1.5, 1.0
+#: rad: how far a drive that swings its link comes in a frame, of 2 pi for there and back; and the damping ratio below
+#: which it goes on to swing. Which of its ends a frame shows, steps of the solver decide.
+_SWIFT, _UNDAMPED = 2.0, 0.1
 #: rad/s or m/s: the target of a drive that uses its largest force. What it moves does not become as fast; and an engine
 #: that moves a target by a part of it in each frame does not lose count of turns.
 _FAR = 3.0 * PUSH
@@ -355,12 +358,17 @@ def applies(probe: Probe, experiment: str) -> bool:
 
 
 def is_resolved(probe: Probe, experiment: str) -> bool:
-    """False where the link alone is so light that damping or friction stops it within a small part of a frame."""
+    """False where the link alone is so light that damping or friction stops it within a small part of a frame, or that
+    its drive swings it, with little damping, faster than frames show."""
     freedom = probe.facts.freedoms[probe.axis]
     damping, matter = freedom.settings.resistance, probe.matter + freedom.settings.armature
     drive: Any = probe.facts.prim.schemas.get(f"PhysicsDriveAPI:{probe.dof}")
     if experiment == "step" and drive is not None:
-        damping += drive.resolved("damping") * (matter if drive.resolved("type") == "acceleration" else 1.0)
+        gain = matter if drive.resolved("type") == "acceleration" else 1.0
+        damping += gain * drive.resolved("damping")
+        rate = math.sqrt(gain * drive.resolved("stiffness") / matter)
+        if rate * STEP > _SWIFT and damping < 2.0 * _UNDAMPED * matter * rate:
+            return False
     friction = 0.0 if "friction" in UNASKED.get(experiment, ()) else freedom.settings.friction
     return experiment == "force" or max(damping, friction / PUSH) / matter * STEP < _STIFF
 
@@ -401,6 +409,8 @@ def _frames(probe: Probe, inverse: Matrix) -> tuple[Matrix, Matrix]:
 
 #: Terms that only simulators have words for, and that one without these loses together.
 UNKNOWN = ("friction", "damping of the joint", "armature", "softness of the limits")
+#: What a drive says of its gains: whether they are of a force.
+TYPE = "type of the drive"
 #: Where the terms are said: schema without instance, and field, the first that is authored.
 _SAID: dict[str, tuple[tuple[str, str], ...]] = {
     "friction": (
@@ -423,7 +433,7 @@ _SAID: dict[str, tuple[tuple[str, str], ...]] = {
     "softness of the limits": (("NewtonJointAPI", "limit_stiffness"), ("PhysxLimitAPI", "stiffness")),
     "stiffness of the drive": (("PhysicsDriveAPI", "stiffness"),),
     "damping of the drive": (("PhysicsDriveAPI", "damping"),),
-    "largest force": (("PhysicsDriveAPI", "max_force"),),
+    "largest force": (("PhysicsDriveAPI", "max_force"),), TYPE: (("PhysicsDriveAPI", "type"),),
 }  # fmt: skip
 
 
@@ -433,6 +443,18 @@ def said_at(prim: Prim, words: str) -> tuple[str, str] | None:
         for name, value in prim.schemas.items():
             if split_applied(name)[0] == base and getattr(value, field, None) is not None:
                 return name, field
+    return None
+
+
+def renamed_at(probe: Probe, words: str) -> tuple[str, str] | None:
+    """(USD name of an attribute in an older schema, that of its maker's newer one) where only the older one says a term
+    of a joint; None else."""
+    place = said_at(probe.facts.prim, words)
+    for (base, field), old in OLD_SCHEMAS.items():
+        if place == (old, field):
+            newer = vendor_schemas.made(base, {})
+            older = probe.facts.prim.schemas[old]
+            return attribute_of(type(older), field).usd_name(), attribute_of(type(newer), field).usd_name(probe.dof)
     return None
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple, Protocol
 
 from ..core.model import PhysicsModel
-from ..simulation.engine import ENGINES, programs
+from ..simulation.engine import ENGINES, Habit, Program, programs
 from . import at_start, habits, opinions, plain
 from . import joints as bench
 from .certificate import Check
@@ -80,6 +80,14 @@ def reason_of(
             f"In the preview it slides by {way:.2g} m, because friction of an articulation acts after its links have "
             f"moved; it stands in {name}, and in the preview without the articulation."
         ), f"Trust {name} where feet stand.")  # fmt: skip
+    row = ENGINES[key]
+    if isinstance(row, Program) and Habit.FORCES_ONLY in row.habits and (
+        types := habits.forced(model, first, experiment, SLACK)
+    ):  # fmt: skip
+        causes, joint = tuple(opinions.cause_alone(model, one) for one in types[:MOST_CAUSES]), types[0].path
+        return Reason(causes, (
+            f"{name} takes the drive of {model.prims[joint].display} as one of type force, with the same gains."
+        ), habits.FORCE)  # fmt: skip
     if soft := habits.beyond_limits(model, first, experiment.motion, other):
         limits = [opinion for one in soft for opinion in one.opinions][:MOST_CAUSES]
         joint, far = soft[0].facts.prim.display, soft[0].words
