@@ -376,6 +376,31 @@ def test_an_engine_that_has_no_acceleration_drives_is_said_to_take_them_as_force
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", ["acceleration", "force"])
+def test_newton_is_said_to_take_a_drive_of_type_acceleration_as_one_of_type_force(kind: str) -> None:
+    """A gripper whose gains were per kilogram went 144 degrees beyond a limit there, and that limit was named."""
+    drive = {"type": kind, "stiffness": 30.0, "damping": 2.0, "targetPosition": 0.5}
+    model = hinge(axis="Z", drives={"angular": drive})[0].model
+    joint = model.prims[f"{W}/Pin"]
+    other = model.copied()
+    name = "PhysicsDriveAPI:angular"
+    other.prims[joint.path].schemas[name] = joint.schemas[name].copy(
+        type="force", stiffness=90.0 if kind == "force" else 30.0
+    )
+    experiment = runs.Experiment(model, 0.5, is_cheap=True)
+
+    def forced(_chosen: Any, _rate: int = 1) -> Any:
+        return runs.simulated(other, 0.5)
+
+    ((check, _, _),) = other_engines.engine_checks(model, experiment, {"newton": forced}, [], Budget(60.0), 1.0)
+    is_told = "as one of type force" in check.message
+    assert is_told == (kind == "acceleration")
+    assert (
+        ("drive:angular:physics:type" in [one.attribute for one in check.causes]) and "type force" in check.fix
+    ) == is_told
+
+
+@pytest.mark.slow
 def test_what_only_an_older_word_says_is_told_with_the_word_that_is_read_now(monkeypatch: pytest.MonkeyPatch) -> None:
     """PhysX reads the largest speed at the axis, where robots for Isaac say it at the joint."""
 

@@ -342,6 +342,8 @@ def _drive_checks(subject: Subject, probes: Sequence[joints.Probe], has_time: Ca
             left = measure(answers.left_of(probe, terms), probe.axis)
             message = f"The drive of {joint} stays {left} from its target after {patience:g} s, because of the {words}."
             fix = "Give it more stiffness, or accept it."
+            if words == "largest force":
+                fix = "Give it a larger force or more damping, or accept it."
             yield Check("joints", "drive moves", "doubtful", message, probe.facts.path, causes, fix)
             continue
         if words:
