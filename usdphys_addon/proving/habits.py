@@ -298,6 +298,16 @@ def kept_apart(model: PhysicsModel, first: Parting, motion: Motion) -> Kept | No
         return None
     for facts in subject.joints:
         for side, body, static in ((1, facts.body0, facts.static1), (0, facts.body1, facts.static0)):
-            if body == first.body and static and not facts.collides and paths.is_below(other, static):
+            if body != first.body or not static or facts.collides or not paths.is_below(other, static):
+                continue
+            if not _is_filtered(model, body, other):
                 return Kept(other, Cause(facts.path, f"physics:body{side}", static))
     return None
+
+
+def _is_filtered(model: PhysicsModel, body: str, other: str) -> bool:
+    """Whether a filtered pair keeps a body and a collider apart, whatever joints say."""
+    return any(
+        (paths.is_at_or_below(body, one) or paths.is_below(one, body)) and paths.is_at_or_below(other, another)
+        for pair in model.filtered_pairs() for one, another in (pair, pair[::-1])
+    )  # fmt: skip
