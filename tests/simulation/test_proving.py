@@ -36,6 +36,7 @@ from usdphys_ext.usdphys_addon.proving import (
     rewrites,
     runs,
 )
+from usdphys_ext.usdphys_addon.proving import prove as prove_module
 from usdphys_ext.usdphys_addon.proving.budget import Budget
 from usdphys_ext.usdphys_addon.proving.prove import Proof, Wish, prove
 from usdphys_ext.usdphys_addon.simulation.engine import ENGINES, Habit
@@ -241,7 +242,8 @@ def test_what_an_engine_says_that_it_is_not_told_is_the_one_cause(monkeypatch: p
         motion.notices += [Issue("EngineLimits", "warning", path, "", "It is not told.", "") for path in said]
         return motion
 
-    monkeypatch.setattr(joint_checks, "simulated", deaf)
+    for module in (joint_checks, prove_module):
+        monkeypatch.setattr(module, "simulated", deaf)
     stage = stage_of(hinge_file("Y", **RESISTS).text())
     wish = Wish("asset.usda", model_of(stage), stage, sections=frozenset({"joints", "engines"}), pythons={"havok": "."})
     found = prove(wish).certificate.having(*FOUND)
@@ -1569,16 +1571,16 @@ def test_a_run_of_the_preview_is_cut_when_the_seconds_are_used_and_what_is_left_
 @pytest.mark.slow
 def test_no_answer_of_a_joint_is_computed_when_the_seconds_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     """A foot with 46 springs took 261 s of 90: the answers of its joints, 0.6 s each, were in no budget."""
-    answers = 0
+    computed = 0
 
     def counted(*args: Any) -> Any:
-        nonlocal answers
-        answers += 1
+        nonlocal computed
+        computed += 1
         return own(*args)
 
     own = answers.answer
-    monkeypatch.setattr(clock, "now", lambda: 0.3 * answers)
-    monkeypatch.setattr(joints, "answer", counted)
+    monkeypatch.setattr(clock, "now", lambda: 0.3 * computed)
+    monkeypatch.setattr(answers, "answer", counted)
     proof = proof_of(DEMOS["arm"](METERS), budget=1.0, sections=frozenset({"joints"}))
     assert proof.certificate.seconds <= 1.5
     told = " ".join(check.message for check in proof.certificate.having("skipped"))
