@@ -1264,6 +1264,17 @@ def test_a_body_that_parts_on_the_floor_that_the_proof_adds_parts_there() -> Non
     assert "s on, at the contact with the floor that the proof adds, by up to" in check.message
 
 
+@pytest.mark.parametrize(("size", "is_seen"), [((1.0, 1.0, 1.0), True), ((30.0, 30.0, 1.0), False)])
+def test_the_page_shows_all_that_moves_and_what_stands_near_it_but_no_wide_floor(size: Any, is_seen: bool) -> None:
+    """The chest under its lid was cut off by the edge of the picture."""
+    file = File(METERS)
+    file.add(file.body("Lid", (0, 0, 0.55), size=(1.0, 1.0, 0.1)), file.body("Chest", dynamic=False, size=size))
+    proof = proof_of(file.text(), sections=frozenset())
+    view = page.scene_of(proof, Wish("a.usda", proof.subject.model))["view"]
+    middle, radius = ((0.0, 0.0, 0.05), 0.5 * math.sqrt(3.21)) if is_seen else ((0.0, 0.0, 0.55), 0.5 * math.sqrt(2.01))
+    assert view["middle"] == pytest.approx(middle, abs=1e-4) and view["radius"] == pytest.approx(radius, rel=1e-3)
+
+
 @pytest.mark.parametrize(("below", "filtered"), [(True, ""), (False, ""), (True, "/Frame/Shape"), (True, "/Frame")])
 def test_what_an_engine_lets_collide_that_a_joint_keeps_apart_is_said(below: bool, filtered: str) -> None:
     """PhysX pushed a cart off its rails, which are static and below the other side of its slide. Newton was said to do

@@ -425,6 +425,7 @@ def scene_of(proof: Proof, wish: Wish) -> dict[str, Any]:
         found = mass.mass_properties(model, path)
         bodies[path] = {"center": _rounded(found.center_of_mass), "pose": _pose(body.position, body.rotation)}
     return {
+        "view": still.view_of({"bodies": bodies, "shapes": shapes}),
         "step": 1.0 / RATE, "bodies": bodies, "shapes": shapes, "joints": list(_drawn_joints(proof)),
         "engines": [
             {
