@@ -1264,6 +1264,24 @@ def test_a_body_that_parts_on_the_floor_that_the_proof_adds_parts_there() -> Non
     assert "s on, at the contact with the floor that the proof adds, by up to" in check.message
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["Revolute", "Prismatic"])
+def test_what_an_armature_takes_and_gives_back_is_no_energy_from_nowhere(kind: str) -> None:
+    """A rotor that turns with a pendulum takes a third of its fall, and lifts it again."""
+    matter = 0.2 if kind == "Revolute" else 1.0
+    more = {"apis": ["NewtonJointAPI"], "lines": [f"float newton:armature = {matter}"]}
+    file = hinge_file("Y", **more)
+    if kind == "Prismatic":
+        # A cart of 1 kg hangs on a slide beside a pendulum that moves it to and fro.
+        file = File(METERS)
+        file.add(file.body("Cart", mass=1.0, size=(0.1,) * 3, collides=False),
+                 file.body("Bar", (0.5, 0, 0), mass=1.0, size=(1.0, 0.1, 0.1), collides=False),
+                 file.joint("Slide", "Prismatic", "", f"{W}/Cart", axis="X", **more),
+                 file.joint("Pin", "Revolute", f"{W}/Cart", f"{W}/Bar", pos1=(-0.5, 0, 0), axis="Y"))  # fmt: skip
+    checks = proof_of(file.text(), sections=frozenset({"asset"})).certificate.checks
+    assert [check.status for check in checks if check.name == "energy"] == ["pass"]
+
+
 @pytest.mark.parametrize(("size", "is_seen"), [((1.0, 1.0, 1.0), True), ((30.0, 30.0, 1.0), False)])
 def test_the_page_shows_all_that_moves_and_what_stands_near_it_but_no_wide_floor(size: Any, is_seen: bool) -> None:
     """The chest under its lid was cut off by the edge of the picture."""

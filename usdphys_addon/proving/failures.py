@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import frames, mass
-from ..simulation.joint_facts import NO_LIMIT
+from ..simulation.joint_facts import NO_LIMIT, JointFacts
 from ..simulation.joint_poses import position_of, relative_pose
 from .certificate import measure
 from .runs import GLIMPSE, STEP, Motion, Part, Subject, corners_of, ends_of, radius_of
@@ -118,7 +118,7 @@ def _growth_of_all(subject: Subject, motion: Motion) -> Found | None:
         return None
     bodies = [path for one in subject.parts for path in one.bodies]
     energies, heights = energies_of(subject, bodies, motion), heights_of(subject, bodies, motion)
-    own = energies.sum(axis=1)
+    own = energies.sum(axis=1) + _rotors(subject, motion)
     moved = float(np.ptp(energies, axis=0).sum())
     fallen = float(-np.minimum(np.diff(heights, axis=0), 0.0).sum())
     growth = own - np.minimum.accumulate(own)
@@ -137,6 +137,37 @@ def _growth_of_all(subject: Subject, motion: Motion) -> Found | None:
     body = bodies[int(np.argmax(gains.max(axis=0)))]
     return Found(body, f"The part with {subject.model.prims[body].display} gains {late.max():.3g} J from no source.",
                  {"gained_joules": float(late.max()), "moved_joules": moved})  # fmt: skip
+
+
+def _rotors(subject: Subject, motion: Motion) -> NDArray[np.float64]:
+    """(f,), J: the kinetic energy of armatures, which joints take and give back."""
+    found = np.zeros(len(motion.positions))
+    for facts in subject.joints:
+        for axis, freedom in enumerate(facts.freedoms):
+            if freedom.settings.armature > 0.0 and not freedom.is_locked:
+                found += 0.5 * freedom.settings.armature * _rates(subject, facts, axis, motion) ** 2
+    return found
+
+
+def _rates(subject: Subject, facts: JointFacts, axis: int, motion: Motion) -> NDArray[np.float64]:
+    """(f,), m/s or rad/s, of a joint along or about an axis of its frame on the first side."""
+    count = len(motion.positions)
+    ends = ends_of(subject, facts)
+    direction = np.broadcast_to(ends[0][:3, axis % 3], (count, 3))
+    if facts.body0 in motion.paths:
+        turns = frames.matrices_of(motion.rotations[:, motion.paths.index(facts.body0)])
+        direction = turns @ facts.frame0[:3, axis % 3]
+    speeds = []
+    for path, frame in ((facts.body0, facts.frame0), (facts.body1, facts.frame1)):
+        if path not in motion.paths:
+            speeds.append(np.zeros((count, 3)))
+            continue
+        row = motion.paths.index(path)
+        speed, spin = motion.velocities[:, row, :3], motion.velocities[:, row, 3:]
+        center = np.asarray(mass.mass_properties(subject.model, path).center_of_mass)
+        arm = frames.matrices_of(motion.rotations[:, row]) @ (frame[:3, 3] - center)
+        speeds.append(spin if axis >= 3 else speed + np.cross(spin, arm))
+    return np.asarray(((speeds[1] - speeds[0]) * direction).sum(axis=1))
 
 
 def _scale(subject: Subject, part: Part) -> float:

@@ -73,18 +73,24 @@ def checks_of(trials: Trials, tried_in: Benches, outcomes: list[Outcome]) -> Ite
         untold: dict[str, joints.Probe] = {}
         wrong: list[tuple[joints.Probe, Outcome]] = []
         late: list[str] = []
+        problems: dict[str, list[str]] = {}
         for experiment, motion in _motions(tried_in, engine, hurried(subject, chosen, benches, engine)):
             own, model = chosen[experiment], benches[experiment]
             if motion is None:
                 late.append(experiment)
                 continue
             if motion.problem:
-                yield Check("joints", experiment, "skipped", f"{engine}: {motion.problem}")
+                problems.setdefault(motion.problem, []).append(experiment)
                 continue
             limited = motion.limits()
             for probe in own:
                 if probe.path not in motion.paths:
-                    yield Check("joints", experiment, "skipped", f"{engine} reports nothing of {probe.facts.path}.")
+                    yield Check(
+                        "joints",
+                        experiment,
+                        "skipped",
+                        f"{ENGINES[engine].name} reports nothing of {probe.facts.path}.",
+                    )
                     continue
                 tried += 1
                 outcome = answers.judged(probe, experiment, engine, model, motion)
@@ -95,6 +101,10 @@ def checks_of(trials: Trials, tried_in: Benches, outcomes: list[Outcome]) -> Ite
                     wrong.append((probe, outcome))
                     continue
                 outcomes.append(outcome)
+        # Experiments of one run have the same problem.
+        for problem, names in problems.items():
+            message = f"{ENGINES[engine].name}: {problem}"
+            yield Check("joints", names[0], "skipped", message, data={"engine": engine, "experiments": names})
         if late:
             yield _late_check(engine, late)
         with suppress(OutOfTimeError):
