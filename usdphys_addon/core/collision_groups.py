@@ -7,10 +7,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from operator import and_, or_
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from .model import Prim
 from .schemas import usd_physics
+
+if TYPE_CHECKING:
+    from .model import Prim
 
 
 def collides_with_itself(root: Prim) -> bool:
