@@ -99,6 +99,18 @@ def test_momentum_that_is_lost_is_noticed() -> None:
 
 
 @pytest.mark.slow
+def test_energy_that_grows_is_noticed_but_not_what_is_back_after_a_frame() -> None:
+    """A joint that a blow bends lifts what hangs on it again."""
+    experiment = lab.Experiment(lab.scenes.scene_of(3, "fall"), 0.5)
+    motion, found = experiment.motion, []
+    for changed, times in ((slice(25, 26), 0.5), (slice(10, None), 1.1)):
+        experiment.motion = replace(motion, velocities=motion.velocities.copy())
+        experiment.motion.velocities[changed] *= times
+        found.append("energy grows" in {one.transform for one in lab.broken_laws(experiment)})
+    assert found == [False, True]
+
+
+@pytest.mark.slow
 def test_a_drive_that_gives_nothing_is_noticed() -> None:
     seed = next(seed for seed in range(99) if not lab.broken_laws(lab.Experiment(lab.scenes.scene_of(seed, "drive"))))
     experiment = lab.Experiment(lab.scenes.scene_of(seed, "drive"))

@@ -134,6 +134,10 @@ class Surface(NamedTuple):
     spin: Any
     is_local: bool
 
+    def in_world(self, pose: Any) -> tuple[Any, Any]:
+        """Velocity and spin along the axes of the world. pose (4, 4): of the body."""
+        return (pose[:3, :3] @ self.velocity, pose[:3, :3] @ self.spin) if self.is_local else (self.velocity, self.spin)
+
 
 def surface_of(prim: Prim) -> Surface | None:
     """What PhysxSurfaceVelocityAPI says about a body; None where the surface does not run."""

@@ -535,14 +535,14 @@ class Constraint:
         if state.base is None:
             return
         if cone is not None and cone[0] != cone[1]:
-            w, x, y, z = self._turn(first, second)
+            w, x, y, z = self.turn(first, second)
             across, along = 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)
             size = math.hypot(across, along)
             widths = [max(angle, _NARROW) for angle in cone]
             limit = min(widths) if size < 1e-6 else size / math.hypot(across / widths[0], along / widths[1])
             physics.impulse_joints[state.base].data.set_limits(JointAxis.ANG_Y, -limit, limit)
         if self._turns_far():
-            w, x, _, _ = self._turn(first, second)
+            w, x, _, _ = self.turn(first, second)
             turned = math.remainder(2.0 * math.atan2(x, w) - state.angle, 2.0 * math.pi)
             # The solver knows angles within half a turn of the frame. A spring that is wound up further has the force
             # of half a turn, from wherever it is.
@@ -557,7 +557,7 @@ class Constraint:
             and abs(drive.target_position - self.state.angle) > _HALF_TURN - _MARGIN
         )  # fmt: skip
 
-    def _turn(self, first: Isometry3, second: Isometry3) -> tuple[float, float, float, float]:
+    def turn(self, first: Isometry3, second: Isometry3) -> tuple[float, float, float, float]:
         """Rotation (w, x, y, z) of the frame on body 1 in the frame on body 0."""
         a, b, c, d = _product(_quaternion(first), self._turns[0])
         return _product((a, -b, -c, -d), _product(_quaternion(second), self._turns[1]))

@@ -35,7 +35,7 @@ from rapier3d import ActiveHooks, PhysicsHooks, PhysicsWorld
 
 from ..vendor_settings import Surface
 from ..weights import Weight
-from . import meetings
+from . import meetings, running
 from .constraints import Constraint, matrix_of
 from .impacts import SLOW_FALLS, Impacts
 from .ledges import Ledges, Rider
@@ -208,7 +208,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         if self.pivots:
             self._drop_held(ctx)
         if self.surfaces:
-            self._run(ctx)
+            running.run(ctx, self.surfaces)
         first, second = self.grips.get(ctx.collider1), self.grips.get(ctx.collider2)
         if first is not None and second is not None and (first.is_uneven or second.is_uneven) and self._rests(ctx):
             ctx.friction = held(first, second)
@@ -231,23 +231,6 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         along = sum(part * way for part, way in zip(slip, ctx.normal.to_tuple(), strict=True))
         sizes = [size for path, size in map(self._body, (ctx.rigid_body1, ctx.rigid_body2)) if path in self.weights]
         return bool(sum(part * part for part in slip) - along * along < REST * REST * min(*sizes, 1.0))
-
-    def _run(self, ctx: Any) -> None:
-        for body, sign in ((ctx.rigid_body1, 1.0), (ctx.rigid_body2, -1.0)):
-            surface = self.surfaces.get(body) if body is not None else None
-            if surface is None:
-                continue
-            pose = matrix_of(ctx.bodies[body].position)
-            turn = pose[:3, :3] if surface.is_local else np.eye(3)
-            velocity, spin = turn @ surface.velocity, turn @ surface.spin
-            normal = np.array(ctx.normal.to_tuple(), float)
-            for number, contact in enumerate(ctx.solver_contacts):
-                here = velocity
-                if spin.any():
-                    point = contact.point if sign > 0.0 else contact.point2
-                    here = velocity + np.cross(spin, np.array(point.to_tuple(), float) - pose[:3, 3])
-                here = sign * (here - normal * float(here @ normal))
-                ctx.set_solver_contact(number, tangent_velocity=tuple(here.tolist()))
 
     def _drop_held(self, ctx: Any) -> None:
         """Remove points that a joint of the two bodies holds."""
@@ -431,7 +414,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         # m/s2, about: what friction can do. What it can stop within the step does not slide.
         braking = friction * abs(dot(self._gravity, normal))
         slow = max(SKID * math.sqrt(min(one.size, other.size, 1.0)), braking * self._step)
-        turns = max(dot(one.spin, one.spin), dot(other.spin, other.spin)) * self._step > ROUND
+        turning = running.turning(ctx, self.surfaces) if self.surfaces else ()
+        turns = bool(turning) or max(dot(one.spin, one.spin), dot(other.spin, other.spin)) * self._step > ROUND
         lost, rows = 0.0, []
         for number, contact in enumerate(contacts):
             if contact.dist > 0.0 and friction > 0.0 and (is_one or not one.yields):
@@ -450,7 +434,12 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
             if turns:
                 # Points go round in a step, and not along the tangent of its beginning. And it takes friction a part of
                 # the step to turn what it carries.
-                late = flat(minus(cross(one.spin, rim), cross(other.spin, other_rim)), normal)
+                late = minus(cross(one.spin, rim), cross(other.spin, other_rim))
+                for is_first, spin, about in turning:
+                    point = (contact.point if is_first else contact.point2).to_tuple()
+                    inward = cross(spin, cross(spin, minus(point, about)))
+                    late = plus(late, inward) if is_first else minus(late, inward)
+                late = flat(late, normal)
                 taken = min(math.hypot(*late) / braking, 1.0) if braking > 0.0 else 0.0
                 ahead = 0.5 * self._step * (1.0 + taken)
                 tx, ty, tz = tx + ahead * late[0], ty + ahead * late[1], tz + ahead * late[2]

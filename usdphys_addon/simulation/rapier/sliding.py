@@ -8,7 +8,7 @@ and of few bodies.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,9 @@ import rapier3d
 from numpy.typing import NDArray
 from rapier3d import PhysicsWorld
 
+from ..vendor_settings import Surface
 from . import tuning
+from .constraints import matrix_of
 from .contact_hook import MOVES, ContactHook
 
 #: Jointed bodies, at most, whose contacts are looked at. Ragdolls land harder while theirs are: their cones give way.
@@ -97,12 +99,15 @@ class Sliding:
         if self._hook.is_coupled:
             chosen &= ~self.looked
         for row in np.flatnonzero(chosen)[:LOOK_AT_SPINS].tolist():
-            if _slides_and_spins(physics, views[row], float(radii[row]), float(self._shifts[row]) / self._time_step):
+            least = float(self._shifts[row]) / self._time_step
+            if _slides_and_spins(physics, self._hook.surfaces, views[row], float(radii[row]), least):
                 return int(row)
         return -1
 
 
-def _slides_and_spins(physics: PhysicsWorld, body: Any, radius: float, least: float) -> bool:
+def _slides_and_spins(
+    physics: PhysicsWorld, surfaces: Mapping[Any, Surface], body: Any, radius: float, least: float
+) -> bool:  # fmt: skip
     """True for a body that turns about the normal of a flat contact, and slides there, both faster than least, m/s."""
     bodies, colliders = physics.rigid_bodies, physics.colliders
     for collider in body.colliders:
@@ -116,6 +121,11 @@ def _slides_and_spins(physics: PhysicsWorld, body: Any, radius: float, least: fl
                 turning = np.array(below.angvel.to_tuple())
                 velocity -= np.array(below.linvel.to_tuple()) + np.cross(turning, apart)
                 spin -= turning
+                if other in surfaces:
+                    pose = matrix_of(below.position)
+                    running, turning = surfaces[other].in_world(pose)
+                    velocity -= running + np.cross(turning, body.center_of_mass.to_tuple() - pose[:3, 3])
+                    spin -= turning
             rim, speed = radius * float(np.linalg.norm(spin)), float(np.linalg.norm(velocity))
             slips = min(rim, speed) > max(least, 0.2 * max(rim, speed))
             for manifold in flat if slips else ():

@@ -5,8 +5,8 @@ After each small step the solver takes out the velocities with which it set the 
 a body that goes round moves along a tangent, and what leads it back to its circle is half of what turns its velocity.
 Without it each small step takes the part (w h)^2 / 2 of a speed: a rod that swings had lost 1.7 % of its energy after
 5 s, and a small one, which swings faster, more. So where nothing touches, these velocities are left in until the end
-of a step of the solver. Not of joints with limits or ropes: what meets a limit in one of the small steps would come
-back.
+of a step of the solver. Not where a rope, or a joint at one of its limits, holds: what meets a limit in one of the
+small steps would come back.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from rapier3d import PhysicsWorld, SpringCoefficients
 from ..hanging import hanging
 from ..weights import Weight
 from . import joint_effects, tuning
+from .bounds import is_bounded, may_reach
 from .constraints import Constraint
 
 #: Bodies of a tree, and of a space, at most; and the largest ratio of what hangs on a body to its own mass. What the
@@ -72,7 +73,8 @@ class Swings:
         """See whether any swing. views, awake (n,): of all bodies. seconds: a time step, of so many of the solver."""
         bodies = [views[row] for row in self.rows if awake[row]]
         small_steps = int(physics.integration_parameters.num_solver_iterations)
-        self.now = _swings_widely(bodies, seconds, steps, small_steps) and not _is_stopped(physics, self._constraints)
+        self.now = _swings_widely(bodies, seconds, steps, small_steps)
+        self.now = self.now and not _is_stopped(physics, self._constraints, seconds / steps)
 
     def advance(self, physics: PhysicsWorld, views: Sequence[Any], step: Callable[[], object]) -> bool:
         """Make a step of the solver by `step`, and keep energy. False, and nothing has moved, if something stops it."""
@@ -82,7 +84,7 @@ class Swings:
         parameters.num_internal_stabilization_iterations = 0
         step()
         parameters.num_internal_stabilization_iterations = relaxations
-        self.now = self._is_calm and not _is_stopped(physics, self._constraints)
+        self.now = self._is_calm and not _is_stopped(physics, self._constraints, parameters.dt)
         if not self.now:
             for view, pose, speed, spin in before:
                 view.position, view.linvel, view.angvel = pose, speed, spin
@@ -104,14 +106,11 @@ def _may_swing(constraints: Sequence[Constraint], weights: Mapping[str, Weight],
 
 
 def _is_plain(item: Constraint) -> bool:
+    """False for a joint that does more than to lock degrees of freedom, drive them, and stop them at hard limits."""
     is_special = item.state.reduced or item.facts.breaks or bool(item.facts.bond)
-    return not is_special and not _is_bounded(item) and not joint_effects.needs_equal_steps(item)
-
-
-def _is_bounded(item: Constraint) -> bool:
-    """True for a joint with a limit, a cone or a rope."""
     is_roped = item.state.rope is not None and not item.is_rod
-    return is_roped or item.facts.cone is not None or any(freedom.is_limited for freedom in item.state.freedoms)
+    is_soft = any(freedom.has_soft_limit or freedom.has_bounce for freedom in item.state.freedoms)
+    return not (is_special or is_roped or is_soft or joint_effects.needs_equal_steps(item))
 
 
 def _swings_widely(bodies: Sequence[Any], seconds: float, steps: int, small_steps: int) -> bool:
@@ -131,11 +130,11 @@ def _swings_widely(bodies: Sequence[Any], seconds: float, steps: int, small_step
     return False
 
 
-def _is_stopped(physics: PhysicsWorld, constraints: Sequence[Constraint]) -> bool:
-    """True if bodies touch, or a joint has got a limit."""
+def _is_stopped(physics: PhysicsWorld, constraints: Sequence[Constraint], seconds: float) -> bool:
+    """True if bodies touch, or a joint may be at one of its limits within so many seconds, or was so long ago."""
     if any(pair.has_any_active_contact for pair in physics.narrow_phase.contact_pairs()):
         return True
-    return any(item.active and _is_bounded(item) for item in constraints)
+    return any(item.active and is_bounded(item) and may_reach(item, physics, seconds) for item in constraints)
 
 
 def _settle(physics: PhysicsWorld, bodies: Sequence[Any], kinematic: Collection[Any]) -> bool:
