@@ -8,9 +8,8 @@ import bpy
 import pytest
 from usdphys_ext.panels import fitting
 from usdphys_ext.usdphys_addon.authoring import group_edits, selected, value_keys
-from usdphys_ext.usdphys_addon.core import mass
+from usdphys_ext.usdphys_addon.core import collision_groups, mass
 from usdphys_ext.usdphys_addon.playback import guard
-from usdphys_ext.usdphys_addon.simulation import vendor_settings
 from usdphys_ext.usdphys_addon.viewport import readout, selection
 
 from . import scenes
@@ -565,7 +564,7 @@ def test_a_robots_root_says_what_it_holds_and_switches_self_collision(is_fixed):
     values.self_collision = False
     assert not values.self_collision
     root = next(prim for prim in scenes.read_model().prims.values() if prim.label == "Base")
-    assert not vendor_settings.collides_with_itself(root)
+    assert not collision_groups.collides_with_itself(root)
 
 
 def test_the_root_of_a_ragdoll_counts_joints_that_the_preview_does_not_reduce():

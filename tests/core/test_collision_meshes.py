@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
-from pxr import Gf, Usd, UsdGeom, UsdPhysics, Vt
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, Vt
 from usdphys_ext.usdphys_addon.core import cavity, overlap, validate
 from usdphys_ext.usdphys_addon.core.model import Mesh, Prim
 from usdphys_ext.usdphys_addon.core.rules import colliders
@@ -168,6 +170,38 @@ def test_links_with_one_between_them_that_touch_at_rest_are_named(gap: float, ex
     chain(stage, gap)
     both = found(stage, "LinkTouchesNext") + found(stage, "BodiesOverlap")
     assert len({(issue.path, issue.fix[:20]) for issue in both if "Link1" not in issue.message}) == expected
+
+
+@pytest.mark.parametrize("stated", ["newton:selfCollisionEnabled", "physxArticulation:enabledSelfCollisions"])
+@pytest.mark.parametrize("root", ["/Link0", "/Fix", "/Robot"])
+@pytest.mark.parametrize("collides", [True, False])
+def test_links_of_an_articulation_that_does_not_collide_with_itself_overlap_as_they_like(
+    stated: str, root: str, collides: bool
+) -> None:
+    """The root is a body, the joint that holds it, or what all is below; the fourth link has two between it and it."""
+    stage = stage_of()
+    above = root if root == "/Robot" else ""
+    if above:
+        UsdGeom.Xform.Define(stage, above)
+    links = [f"{above}/Link{number}" for number in range(4)]
+    for number, path in enumerate(links):
+        body(stage, path, (0.25 * number, 0, 0))
+        box(stage, f"{path}/Collider", 1.0)
+    for first, second in pairwise(links):
+        joint = UsdPhysics.RevoluteJoint.Define(stage, f"{second.replace('Link', 'Joint')}")
+        joint.CreateBody0Rel().SetTargets([first])
+        joint.CreateBody1Rel().SetTargets([second])
+    if root == "/Fix":
+        UsdPhysics.FixedJoint.Define(stage, root).CreateBody1Rel().SetTargets(links[:1])
+    body(stage, "/Other", (0, 0, 0.9))
+    box(stage, "/Other/Collider", 1.0)
+    prim = stage.GetPrimAtPath(root)
+    UsdPhysics.ArticulationRootAPI.Apply(prim)
+    prim.AddAppliedSchema("PhysxArticulationAPI" if "physx" in stated else "NewtonArticulationRootAPI")
+    prim.CreateAttribute(stated, Sdf.ValueTypeNames.Bool).Set(collides)
+    issues = found(stage, "BodiesOverlap") + found(stage, "LinkTouchesNext")
+    assert any("/Other" in issue.message for issue in issues)
+    assert any("/Other" not in issue.message for issue in issues) == collides
 
 
 def test_links_whose_joint_lets_them_collide_are_named_and_filtered_ones_are_not() -> None:

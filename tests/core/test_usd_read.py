@@ -547,3 +547,12 @@ def test_what_is_odd_about_a_file_is_said_in_words_of_its_own(tmp_path: Path) ->
     (tmp_path / "under.usda").write_text("#usda 1.0\n(subLayers = [@./in.usda@])\n")
     (said,) = oddities(tmp_path, "subLayers = [@./under.usda@]")
     assert "it references itself by way of" in said and "'under.usda'" in said and "'in.usda'" in said
+
+
+def test_a_stage_with_metadata_of_another_program_is_flattened_without_a_word(tmp_path, capsys):
+    """Robots for Isaac say hide_in_stage_window, which only Omniverse knows: two lines for each file that was read."""
+    file = tmp_path / "a.usda"
+    file.write_text('#usda 1.0\ndef Xform "A" (\n    hide_in_stage_window = true\n)\n{\n}\n')
+    with usd_read.damage_refused(file):
+        usd_read.open_stage(str(file)).Flatten()
+    assert capsys.readouterr().err == ""

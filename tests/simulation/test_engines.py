@@ -156,6 +156,16 @@ def test_failure_of_the_engine_is_one_sentence(crate, engine):
             "raise NotImplementedError('Joint type 5 is not supported yet')",
             "its solver has no distance joints; use ball",
         ),
+        (
+            "import atexit\natexit.register(lambda: print('Module newton._src.sim 1f0 load on device cpu took 1 ms'))"
+            "\nraise AssertionError('Only plane shapes are allowed to have a size of zero')",
+            "because a collider is mirrored by a negative scale, or has no size; apply the scale.",
+        ),
+        (
+            "import atexit\natexit.register(lambda: print('Module newton._src.sim 1f0 load on device cpu took 1 ms'))"
+            "\nraise AssertionError('a word')",
+            "could not simulate 'crate.usda': a word|",
+        ),
         ("raise RuntimeError('two\\nlines')", "could not simulate 'crate.usda': two lines"),
         (
             "raise RuntimeError('the first line\\nValueError: is the cause of it')",
@@ -177,7 +187,7 @@ def test_failure_of_the_engine_is_one_sentence(crate, engine):
             run.wait()
             with pytest.raises(InputError) as raised:
                 run.poses(StageUnits(0.01, 1.0, "Y"))
-        said = str(raised.value)
+        said = f"{raised.value}|"
         assert sentence in said and "Traceback" not in said
 
 

@@ -7,7 +7,7 @@ import argparse
 import json
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -192,16 +192,12 @@ def _proof_of(options: argparse.Namespace) -> Iterator[tuple[Proof, Wish]]:
             from ..usd import mjcf_stage
 
             wish.keyframes = mjcf_stage.keyframes_of(Path(options.file))
-        if not options.against:
-            wish.used = clock.now() - began
-            with usd_read.damage_refused(file):
-                proof = prove(wish)
-            yield proof, wish
-            return
-        with model_in(options.against, choices_of(options)) as (other, issues):
-            print_issues(options, issues, warn)
-            wish.against, wish.against_words = _matched(model, other), f"in '{Path(options.against).name}'"
-            wish.unread = _unread(options)
+        with ExitStack() as stack:
+            if options.against:
+                other, issues = stack.enter_context(model_in(options.against, choices_of(options)))
+                print_issues(options, issues, warn)
+                wish.against, wish.against_words = _matched(model, other), f"in '{Path(options.against).name}'"
+                wish.unread = _unread(options)
             wish.used = clock.now() - began
             with usd_read.damage_refused(file):
                 proof = prove(wish)

@@ -7,9 +7,19 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from operator import and_, or_
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .schemas import usd_physics
+
+if TYPE_CHECKING:
+    from .model import Prim
+
+
+def collides_with_itself(root: Prim) -> bool:
+    """False for the root of an articulation whose links do not collide with each other, as one simulator is told."""
+    newton, physx = (root.schemas.get(name) for name in ("NewtonArticulationRootAPI", "PhysxArticulationAPI"))
+    told = getattr(newton, "self_collision_enabled", None), getattr(physx, "enabled_self_collisions", None)
+    return False not in told
 
 
 class FilterRule(NamedTuple):

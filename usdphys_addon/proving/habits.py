@@ -15,7 +15,7 @@ from ..core.schemas import usd_geom, usd_physics
 from ..simulation.articulations import joints_by_root
 from ..simulation.joint_facts import JointFacts
 from ..simulation.joint_poses import position_of, relative_pose, whole_turns
-from . import opinions, plain
+from . import at_start, opinions
 from .certificate import measure
 from .opinions import Cause, Opinion
 from .partings import where_of
@@ -28,6 +28,8 @@ _AFTER = 0.25
 _SOFT, _PART = 3e-4, 0.5
 #: What to do about an engine that holds limits by springs.
 SOFT_LIMIT = "Say how stiff the limit is, or keep the joint away from it."
+#: What to do about an engine that has no drives of type acceleration.
+FORCE = "Use type force, with gains for the inertia that the drive moves."
 #: m, and how many times further, that a body slides in the preview.
 _SLID, _TIMES = 1e-3, 4.0
 #: How many times the moments of inertia are tried, where an engine does not hold what is light.
@@ -147,6 +149,22 @@ def _way(subject: Subject, motion: Motion, body: str, last: int) -> float:
     return float(np.linalg.norm(moved - (moved @ down) * down))
 
 
+def forced(model: PhysicsModel, first: Parting, experiment: Experiment, slack: float) -> tuple[Opinion, ...]:
+    """The types of drives of what hangs together with a body, where these are acceleration, and the preview, too, moves
+    that body otherwise with drives of type force."""
+    found = tuple(
+        Opinion(facts.path, name, "type") for facts in _joints_of(subject_of(model), first.body)
+        for name, value in facts.prim.schemas.items()
+        if isinstance(value, usd_physics.DriveAPI) and value.type == "acceleration"
+        and (value.resolved("stiffness") or value.resolved("damping"))
+    )  # fmt: skip
+    if not found:
+        return ()
+    motion = simulated(opinions.removed(model, found), experiment.seconds)
+    moves = motion.problem or any(one.body == first.body for one in experiment.parting(motion, slack))
+    return found if moves else ()
+
+
 class Light(NamedTuple):
     """A link that is too light for an engine. moment: its largest moment of inertia, kg m2. times: as many times of it
     the engine holds. opinions: that say the moments, or the mass that they follow from."""
@@ -236,7 +254,7 @@ def passing(model: PhysicsModel, first: Parting, motion: Motion) -> tuple[str, .
     """Two that the preview lets pass through each other, of which one hangs together with the body that parts first."""
     part = next((part for part in subject_of(model).parts if first.body in part.bodies), None)
     for notice in motion.notices:
-        ends = plain.named_prims(model, notice.message) if notice.code == "ContactJammed" else ()
+        ends = at_start.named_prims(model, notice.message) if notice.code == "ContactJammed" else ()
         if part is not None and len(ends) == 2 and not set(part.bodies).isdisjoint(ends):
             return tuple(ends)
     return ()
@@ -280,6 +298,16 @@ def kept_apart(model: PhysicsModel, first: Parting, motion: Motion) -> Kept | No
         return None
     for facts in subject.joints:
         for side, body, static in ((1, facts.body0, facts.static1), (0, facts.body1, facts.static0)):
-            if body == first.body and static and not facts.collides and paths.is_below(other, static):
+            if body != first.body or not static or facts.collides or not paths.is_below(other, static):
+                continue
+            if not _is_filtered(model, body, other):
                 return Kept(other, Cause(facts.path, f"physics:body{side}", static))
     return None
+
+
+def _is_filtered(model: PhysicsModel, body: str, other: str) -> bool:
+    """Whether a filtered pair keeps a body and a collider apart, whatever joints say."""
+    return any(
+        (paths.is_at_or_below(body, one) or paths.is_below(one, body)) and paths.is_at_or_below(other, another)
+        for pair in model.filtered_pairs() for one, another in (pair, pair[::-1])
+    )  # fmt: skip

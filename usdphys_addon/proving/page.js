@@ -31,20 +31,7 @@
     return scene.bodies[body] ? scene.bodies[body].pose : still;
   };
 
-  // What is to be seen: all that moves, and what stands unless it is a wide floor.
-  let low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
-  const widen = (shapes) => {
-    for (const shape of shapes)
-      for (const point of shape.points) {
-        const p = placed(poseOf(null, shape.body), point);
-        for (let i = 0; i < 3; i++) { low[i] = Math.min(low[i], p[i]); high[i] = Math.max(high[i], p[i]); }
-      }
-  };
-  widen(scene.shapes.filter((shape) => shape.body));
-  if (!isFinite(low[0])) widen(scene.shapes);
-  if (!isFinite(low[0])) { low = [-1, -1, -1]; high = [1, 1, 1]; }
-  const middle = low.map((value, i) => (value + high[i]) / 2);
-  const radius = Math.max(0.05, Math.hypot(...high.map((value, i) => value - low[i])) / 2);
+  const { middle, radius } = scene.view;
 
   const project = (p) => {
     const x = p[0] - middle[0], y = p[1] - middle[1], z = p[2] - middle[2];

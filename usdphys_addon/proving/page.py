@@ -25,8 +25,8 @@ from ..core.schemas import usd_geom
 from ..core.validate import validate
 from ..core.words import counted
 from ..simulation.engine import ENGINES
+from . import answers, failures, still
 from . import joints as bench
-from . import plain, still
 from .certificate import FOUND, NOTABLE, ORDER, Check
 from .prove import Proof, Wish
 from .runs import FLOOR, STEP, Motion, corners_of
@@ -241,7 +241,7 @@ def _predicted(proof: Proof) -> dict[str, str]:
     if not probes:
         return {}
     model = bench.bench(proof.subject, probes, "step")
-    told = {probe.facts.path: bench.response(probe, model) for probe in probes}
+    told = {probe.facts.path: answers.response(probe, model) for probe in probes}
     return {path: words for path, words in told.items() if words}
 
 
@@ -309,7 +309,7 @@ def _plots(proof: Proof) -> str:
     curves = []
     for number, (key, motion) in enumerate(proof.motions.items()):
         if motion.velocities.size and all(path in motion.paths for path in bodies) and bodies:
-            energies = plain.energies_of(proof.subject, bodies, motion).sum(axis=1)
+            energies = failures.energies_of(proof.subject, bodies, motion).sum(axis=1)
             curves.append(_Curve(ENGINES[key].name, number, energies - energies[0]))
     plots.append(_plot("Kinetic energy and that of height, since the start", "J", curves))
     reference = next(iter(proof.motions.values()), None)
@@ -425,6 +425,7 @@ def scene_of(proof: Proof, wish: Wish) -> dict[str, Any]:
         found = mass.mass_properties(model, path)
         bodies[path] = {"center": _rounded(found.center_of_mass), "pose": _pose(body.position, body.rotation)}
     return {
+        "view": still.view_of({"bodies": bodies, "shapes": shapes}),
         "step": 1.0 / RATE, "bodies": bodies, "shapes": shapes, "joints": list(_drawn_joints(proof)),
         "engines": [
             {

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -15,13 +15,13 @@ from ..core import paths
 from ..core.errors import UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits
-from ..core.words import counted
-from ..simulation.engine import AUTOMATIC, ENGINES, PREVIEW, Habit, Program, solvers
+from ..simulation.engine import AUTOMATIC, ENGINES, PREVIEW, solvers
 from ..simulation.engine import programs as that_read_files
 from . import (
+    answers,
+    at_start,
     expectations,
-    habits,
-    joints,
+    joint_checks,
     opinions,
     other_engines,
     plain,
@@ -32,15 +32,13 @@ from . import (
     trips,
 )
 from .budget import Budget, OutOfTimeError, ending_with
-from .certificate import Certificate, Check, digest_of, measure
+from .certificate import Certificate, Check, digest_of
 from .expectations import Expectation
 from .opinions import Cause, Opinion
 from .reasons import Runner
 from .rewrites import Rewrite
 from .runs import (
-    FINER,
     GLIMPSE,
-    STEP,
     Experiment,
     Motion,
     Start,
@@ -105,7 +103,7 @@ class Proof:
     certificate: Certificate
     subject: Subject
     motions: dict[str, Motion]
-    outcomes: list[joints.Outcome]
+    outcomes: list[answers.Outcome]
 
 
 def prove(wish: Wish) -> Proof:
@@ -118,7 +116,7 @@ def prove(wish: Wish) -> Proof:
     add, wanted, shares = proof.certificate.checks.extend, wish.sections, _shares(wish)
     with np.errstate(all="ignore"), ending_with(budget), ExitStack() as stack:
         start = Start(with_floor(subject))
-        trials = _Trials(subject)
+        trials = joint_checks.Trials(subject)
         begun = {key: stack.enter_context(one) for key, one in _begun(wish, start.model, trials, budget)}
         whole = _Whole(wish, start, budget) if subject.parts and wanted & {"rewrites", "engines", "against"} else None
         # What is asked for by name is tried first, and listed in its place.
@@ -126,7 +124,7 @@ def prove(wish: Wish) -> Proof:
         add(_still_checks(wish))
         if "asset" in wanted:
             beside = [key for key in _stepped_here(wish) if key in solvers() and key != PREVIEW]
-            share, pose = shares["asset"], plain.Pose(wish.is_posed, tuple(wish.keyframes))
+            share, pose = shares["asset"], at_start.Pose(wish.is_posed, tuple(wish.keyframes))
             alone = plain.checks_of(start, subject, budget, share, pose=pose, others=beside)
             add(_in_time("asset", alone))
             add(_unit_checks(wish))
@@ -140,9 +138,11 @@ def prove(wish: Wish) -> Proof:
         if whole is not None:
             add(_in_time("rewrites" if "rewrites" in wanted else "engines", _rewrites_first(whole, proof)))
         if "joints" in wanted:
+            keys = [*_stepped_here(wish), *(key for key in wish.pythons if key in that_read_files())]
+            tried_in = joint_checks.Benches(keys, wish.pythons, begun, budget, shares["joints"])
             # Tried later than they are listed.
             proof.certificate.checks[place:place] = list(
-                _in_time("joints", _joint_checks(wish, proof, trials, begun, budget))
+                _in_time("joints", joint_checks.checks_of(trials, tried_in, proof.outcomes))
             )  # fmt: skip
         if whole is not None:
             add(_in_time("engines", _in_engines(whole, proof, begun)))
@@ -293,7 +293,7 @@ def _in_engines(whole: _Whole, proof: Proof, begun: Mapping[str, programs.Begun]
 
 def _starts(proof: Proof) -> list[Check]:
     """The checks that say what is pushed in the first moment."""
-    return [check for check in proof.certificate.checks if plain.is_of_the_start(check)]
+    return [check for check in proof.certificate.checks if at_start.is_of_the_start(check)]
 
 
 def _rewrite_checks(
@@ -335,12 +335,14 @@ def _in_units(wish: Wish, units: StageUnits, number: int) -> Rewrite:
 
 
 def _begun(
-    wish: Wish, floored: PhysicsModel, trials: _Trials, budget: Budget
+    wish: Wish, floored: PhysicsModel, trials: joint_checks.Trials, budget: Budget
 ) -> Iterator[tuple[str, programs.Begun]]:  # fmt: skip
     """The engines of other Pythons, which begin with all that they are asked: the start of one takes seconds."""
     stage = wish.stage if "engines" in wish.sections and trials.subject.parts else None
     for key in that_read_files().keys() & wish.pythons.keys():
-        benches = _hurried(trials.subject, trials.chosen, trials.benches, key) if "joints" in wish.sections else {}
+        benches: Mapping[str, PhysicsModel] = {}
+        if "joints" in wish.sections:
+            benches = joint_checks.hurried(trials.subject, trials.chosen, trials.benches, key)
         if stage is not None or benches:
             yield key, programs.Begun(
                 key, wish.pythons[key], budget, stage=stage, floored=floored, seconds=wish.seconds, benches=benches
@@ -384,318 +386,3 @@ def _absent_checks(wish: Wish) -> Iterator[Check]:
             "engines", ABSENT, "skipped", f"Nothing is said of engines that are not here: {names}.", fix="Name their "
             "Python, or the folder of Havok, with --engine-python or in the preferences, under Other Simulators.",
         )  # fmt: skip
-
-
-# --------------------------------------------------------------------------- joints
-
-
-class _Trials:
-    """The experiments with joints: found when they are first asked for."""
-
-    def __init__(self, subject: Subject) -> None:
-        self.subject = subject
-
-    @cached_property
-    def probes(self) -> tuple[list[joints.Probe], dict[str, str]]:
-        """Those that are tried, and why the others are not, by the path of the joint."""
-        return joints.probes_of(self.subject)
-
-    @cached_property
-    def chosen(self) -> dict[str, list[joints.Probe]]:
-        """Those of each experiment."""
-        return {
-            name: [
-                probe for probe in self.probes[0] if joints.applies(probe, name) and joints.is_resolved(probe, name)
-            ]
-            for name in joints.EXPERIMENTS
-        }  # fmt: skip
-
-    @cached_property
-    def benches(self) -> dict[str, PhysicsModel]:
-        """Of the experiments that have some."""
-        return {name: joints.bench(self.subject, own, name, leans=True) for name, own in self.chosen.items() if own}
-
-
-def _joint_checks(
-    wish: Wish, proof: Proof, trials: _Trials, begun: Mapping[str, programs.Begun], budget: Budget
-) -> Iterator[Check]:  # fmt: skip
-    """Each joint in each experiment and engine, against the answer."""
-    subject = proof.subject
-    probes, left_out = trials.probes
-    yield from _left_out_checks(left_out)
-    yield from _drive_checks(subject, probes, partial(budget.has, _shares(wish)["joints"]))
-    if stiff := [probe for probe in probes if any(not joints.is_resolved(probe, one) for one in joints.EXPERIMENTS)]:
-        yield Check("joints", "experiments", "skipped", _too_stiff(stiff), stiff[0].facts.path)
-    engines = [*_stepped_here(wish), *(key for key in wish.pythons if key in that_read_files())]
-    tried = 0
-    chosen, benches = trials.chosen, trials.benches
-    for engine in engines if benches else ():
-        untold: dict[str, joints.Probe] = {}
-        wrong: list[tuple[joints.Probe, joints.Outcome]] = []
-        late: list[str] = []
-        for experiment, motion in _bench_motions(
-            wish, engine, _hurried(subject, chosen, benches, engine), budget, begun.get(engine)
-        ):  # fmt: skip
-            own, model = chosen[experiment], benches[experiment]
-            if motion is None:
-                late.append(experiment)
-                continue
-            if motion.problem:
-                yield Check("joints", experiment, "skipped", f"{engine}: {motion.problem}")
-                continue
-            limited = motion.limits()
-            for probe in own:
-                if probe.path not in motion.paths:
-                    yield Check("joints", experiment, "skipped", f"{engine} reports nothing of {probe.facts.path}.")
-                    continue
-                tried += 1
-                outcome = joints.judged(probe, experiment, engine, model, motion)
-                if not outcome.is_kept and probe.joint in limited:
-                    untold[probe.facts.path] = probe
-                    outcome = replace(outcome, lost=joints.joined_by(list(joints.said_beyond(probe.facts.prim))))
-                elif not outcome.is_kept:
-                    wrong.append((probe, outcome))
-                    continue
-                proof.outcomes.append(outcome)
-        if late:
-            yield _late_check(engine, late)
-        with suppress(OutOfTimeError):
-            wrong = _with_finer_steps(wish, subject, wrong, budget, begun.get(engine))
-        proof.outcomes += [outcome for _, outcome in wrong]
-        groups: dict[tuple[str, str, int, bool, Habit | None], list[tuple[joints.Probe, joints.Outcome]]] = {}
-        for probe, outcome in wrong:
-            habit = _habit_of(subject, probe, outcome)
-            key = outcome.experiment, outcome.lost, outcome.rate, outcome.beyond > 0.0, habit
-            groups.setdefault(key, []).append((probe, outcome))
-        for (*_, habit), group in groups.items():
-            yield _outcome_check(subject.model, group, habit)
-        if untold:
-            yield _untold_check(subject.model, engine, list(untold.values()))
-    kept = sum(outcome.is_kept for outcome in proof.outcomes)
-    if tried and kept == tried:
-        yield Check("joints", "experiments", "pass", f"All {tried} experiments with joints have the right answer.")
-
-
-def _left_out_checks(left_out: Mapping[str, str]) -> Iterator[Check]:
-    """Joints that are not taken out of the asset: those with the same reason together. left_out: reasons by path."""
-    groups: dict[str, list[str]] = {}
-    for path, why in left_out.items():
-        groups.setdefault(why, []).append(path)
-    for why, paths_of in groups.items():
-        message, others = f"{paths_of[0]} is tried with the whole asset only: {why}.", len(paths_of) - 1
-        if others == 1:
-            message += " " + "So is 1 other joint."
-        elif others:
-            message += " " + f"So are {others} other joints."
-        yield Check("joints", "experiments", "skipped", message, paths_of[0], data={"joints": paths_of})
-
-
-def _late_check(engine: str, late: Sequence[str]) -> Check:
-    """Of the experiments with joints for which there was no time in an engine."""
-    name, words, others = ENGINES[engine].name, joints.EXPERIMENTS[late[0]][1], len(late) - 1
-    message = f"There was no time for the {words} in {name}."
-    if others == 1:
-        message += " " + "Nor was there for 1 other experiment."
-    elif others:
-        message += " " + f"Nor was there for {others} other experiments."
-    return Check("joints", late[0], "skipped", message, data={"engine": engine, "experiments": list(late)})
-
-
-def _hurried(
-    subject: Subject, chosen: Mapping[str, list[joints.Probe]], benches: Mapping[str, PhysicsModel], engine: str
-) -> Mapping[str, PhysicsModel]:
-    """The benches for an engine: their pushes are slower where it makes them faster."""
-    row = ENGINES[engine]
-    hurry = row.hurry if isinstance(row, Program) else 1.0
-    if hurry == 1.0:
-        return benches
-    return {name: joints.bench(subject, chosen[name], name, leans=True, hurry=hurry) for name in benches}
-
-
-def _with_finer_steps(
-    wish: Wish, subject: Subject, wrong: list[tuple[joints.Probe, joints.Outcome]], budget: Budget,
-    begun: programs.Begun | None,
-) -> list[tuple[joints.Probe, joints.Outcome]]:  # fmt: skip
-    """The outcomes, all of one engine, with the rate of steps by which one is right; that one loses nothing."""
-    rates: dict[tuple[str, str], int] = {}
-    for rate in FINER:
-        chosen: dict[str, list[joints.Probe]] = {}
-        for probe, outcome in wrong:
-            if (outcome.joint, outcome.experiment) not in rates:
-                chosen.setdefault(outcome.experiment, []).append(probe)
-        if not chosen:
-            break
-        engine = wrong[0][1].engine
-        benches = {name: joints.bench(subject, own, name, leans=True) for name, own in chosen.items()}
-        hurried = _hurried(subject, chosen, benches, engine)
-        for experiment, motion in _bench_motions(wish, engine, hurried, budget, begun, rate):
-            if motion is None or motion.problem:
-                continue
-            for probe in chosen[experiment]:
-                is_there = probe.path in motion.paths
-                if is_there and joints.judged(probe, experiment, engine, benches[experiment], motion).is_kept:
-                    rates[probe.facts.path, experiment] = rate
-    return [
-        (probe, replace(one, rate=rates[one.joint, one.experiment], lost="") if (one.joint, one.experiment) in rates
-         else one)
-        for probe, one in wrong
-    ]  # fmt: skip
-
-
-def _too_stiff(stiff: Sequence[joints.Probe]) -> str:
-    link = stiff[0].facts.prim.display
-    if len(stiff) > 1:
-        link = f"{link} and of {counted(len(stiff) - 1, 'other joint')}"
-    return (
-        f"The link of {link} alone is so light for its damping or friction that no time step shows how it moves, so "
-        "what they slow is tried with the whole asset only."
-    )
-
-
-def _bench_motions(
-    wish: Wish, engine: str, benches: Mapping[str, PhysicsModel], budget: Budget, begun: programs.Begun | None,
-    rate: int = 1,
-) -> Iterator[tuple[str, Motion | None]]:  # fmt: skip
-    """The motion of each bench in an engine, by its experiment; None where there is no time. rate: steps in a frame."""
-    share = _shares(wish)["joints"]
-    if engine in that_read_files():
-        python, motions = wish.pythons[engine], {}
-        if begun is not None and rate == 1:
-            motions = begun.benches(share)
-        elif budget.has(share, begun.took if begun is not None else 0.0):
-            motions = programs.run_benches(benches, engine, python, budget, share, rate)
-        yield from ((experiment, motions.get(experiment)) for experiment in benches)
-        return
-    for experiment, model in benches.items():
-        seconds = joints.EXPERIMENTS[experiment][0]
-        yield experiment, (simulated(model, seconds, engine=engine, rate=rate) if budget.has(share) else None)
-
-
-def _untold_check(model: PhysicsModel, engine: str, probes: Sequence[joints.Probe]) -> Check:
-    """Of joints that an engine moves otherwise, because it is not told all of them."""
-    name, first = ENGINES[engine].name, probes[0].facts
-    said = {probe.facts.path: joints.said_beyond(probe.facts.prim) for probe in probes}
-    causes = tuple(
-        opinions.cause_alone(model, Opinion(path, *place)) for path, own in said.items() for place in own.values()
-    )  # fmt: skip
-    joint, lost = first.prim.display, ", ".join(dict.fromkeys(words for own in said.values() for words in own))
-    if len(probes) > 1:
-        others = counted(len(probes) - 1, "other joint")
-        message = f"{joint} and {others} do not move in {name} as the numbers say: {name} is not told of {lost}."
-    else:
-        message = f"{joint} does not move in {name} as the numbers say: {name} is not told of {lost}."
-    data = {"engine": engine, "untold": {path: list(own) for path, own in said.items()}}
-    fix = f"Do without it, or choose an engine that has it: {name} does not."
-    return Check("joints", "untold", "differs", message, first.path, causes, fix, data)
-
-
-#: Part of its step that a drive may be short of: so far friction lets many small ones go, as their makers mean.
-_MOST_OF_IT = 0.5
-
-#: What an engine does with joints in its own way, as sentences with its name.
-_HABITS = {
-    Habit.UNBALANCED: "At its largest force, a drive in {engine} turns what is not balanced about its axis as if that "
-    "were heavier.",
-    Habit.BENT: "{engine} turns a hinge by a part of what bends it.",
-    Habit.CLIPPED: "While a drive in {engine} pulls with its largest force, its damping slows it as inertia would.",
-}  # fmt: skip
-
-
-def _habit_of(subject: Subject, probe: joints.Probe, outcome: joints.Outcome) -> Habit | None:
-    """The habit of an engine that explains an outcome for which there is no other reason."""
-    row = ENGINES[outcome.engine]
-    habits = row.habits if isinstance(row, Program) else frozenset()
-    if outcome.lost or outcome.rate or not habits:
-        return None
-    found = joints.habit_of(probe, outcome.experiment, joints.LEAN @ subject.gravity)
-    return found if found in habits else None
-
-
-def _outcome_check(
-    model: PhysicsModel, group: Sequence[tuple[joints.Probe, joints.Outcome]], habit: Habit | None
-) -> Check:
-    """Of joints that an engine moves otherwise in one experiment, and that lose the same. habit: that explains it."""
-    first, outcome = group[0]
-    name, words = ENGINES[outcome.engine].name, joints.EXPERIMENTS[outcome.experiment][1]
-    joint = first.facts.prim.display
-    if len(group) > 1:
-        others = counted(len(group) - 1, "other joint")
-        message = f"{joint} and {others} do not move in {name} as the numbers say, in the {words}."
-    else:
-        message = f"{joint} does not move in {name} as the numbers say, in the {words}."
-    if outcome.lost:
-        message += " " + f"It is as if there were no {outcome.lost}."
-    if outcome.rate:
-        steps = round(1.0 / STEP)
-        finer = outcome.rate * steps
-        message += " " + f"With {steps} steps a second it does not, and with {finer} it does."
-    if habit is not None:
-        message += " " + _HABITS[habit].format(engine=name)
-    said = [
-        (probe.facts.path, place) for probe, one in group for words in joints.terms_in(one.lost)
-        if (place := joints.said_at(probe.facts.prim, words)) is not None
-    ]  # fmt: skip
-    worst, farthest = max(group, key=lambda pair: pair[1].beyond)
-    if farthest.beyond:
-        far = measure(farthest.beyond, worst.axis)
-        message += " " + f"It goes {far} beyond its limit, which {name} holds by a spring."
-        said += [
-            (probe.facts.path, place) for probe, one in group
-            if one.beyond and (place := joints.softened_at(probe.facts.prim)) is not None
-        ]  # fmt: skip
-    causes = tuple(opinions.cause_alone(model, Opinion(path, *place)) for path, place in said)
-    rows = [{"joint": probe.facts.path, "wanted": one.wanted, "got": one.got, "seconds": one.time}
-            for probe, one in group]  # fmt: skip
-    data = {"engine": outcome.engine, "experiment": outcome.experiment, "lost": outcome.lost, "joints": rows}
-    fix = f"Do without it, or choose an engine that has it: {name} does not." if outcome.lost else ""
-    if farthest.beyond and not fix:
-        fix = habits.SOFT_LIMIT
-    if outcome.rate:
-        fix = plain.FINER_STEPS
-    return Check("joints", outcome.experiment, "differs", message, first.facts.path, causes, fix, data)
-
-
-def _drive_checks(subject: Subject, probes: Sequence[joints.Probe], has_time: Callable[[], bool]) -> Iterator[Check]:
-    """Whether the drive of each joint can move it at all, by its own numbers."""
-    failed, tried, untried = False, False, 0
-    for probe in probes:
-        drive: Any = probe.facts.prim.schemas.get(f"PhysicsDriveAPI:{probe.dof}")
-        if drive is None or not drive.resolved("stiffness") > 0.0:
-            continue
-        if untried or not has_time():
-            untried += 1
-            continue
-        terms = joints.terms_of(probe, joints.bench(subject, [probe], "step"), "step")
-        if not terms.low <= (drive.resolved("target_position") or 0.0) <= terms.high:
-            continue  # a spring that presses against a limit, which is told of the asset
-        tried = True
-        if abs(terms.target - probe.start) < 1e-6 or joints.arrives(probe, terms):
-            continue
-        failed = True
-        words = joints.blocking(probe, terms)
-        said = joints.said_at(probe.facts.prim, words or "stiffness of the drive")
-        causes = (opinions.cause_alone(subject.model, Opinion(probe.facts.path, *said)),) if said else ()
-        joint, patience = probe.facts.prim.display, joints.PATIENCE
-        if words and joints.arrives(probe, terms, _MOST_OF_IT):
-            left = measure(joints.left_of(probe, terms), probe.axis)
-            message = f"The drive of {joint} stays {left} from its target after {patience:g} s, because of the {words}."
-            fix = "Give it more stiffness, or accept it."
-            yield Check("joints", "drive moves", "doubtful", message, probe.facts.path, causes, fix)
-            continue
-        if words:
-            message = (
-                f"The drive of {joint} does not move its body to a target within {patience:g} s, because of the "
-                f"{words}."
-            )
-        else:
-            message = (
-                f"The drive of {joint} does not move its body to a target within {patience:g} s, even without gravity."
-            )
-        yield Check("joints", "drive moves", "fail", message, probe.facts.path, causes, "Correct the attribute.")
-    if untried:
-        drives = counted(untried, "drive")
-        yield Check(
-            "joints", "drive moves", "skipped", f"There was no time to see whether {drives} can move the joint."
-        )
-    elif tried and not failed:
-        yield Check("joints", "drive moves", "pass", "Every drive can move its joint.")

@@ -8,8 +8,8 @@ from functools import partial
 from typing import NamedTuple, Protocol
 
 from ..core.model import PhysicsModel
-from ..simulation.engine import ENGINES, programs
-from . import habits, opinions, plain
+from ..simulation.engine import ENGINES, Habit, Program, programs
+from . import at_start, habits, opinions, plain
 from . import joints as bench
 from .certificate import Check
 from .opinions import MOST_CAUSES, Cause, Opinion, narrowed
@@ -63,7 +63,7 @@ def reason_of(
         return Reason(causes, f"{joint} breaks in the preview, and cannot in {name}.", fix)
     if pushed := _pushed(model, first, starts):
         causes = tuple(cause for check in pushed for cause in check.causes)[:MOST_CAUSES]
-        return Reason(causes, f"{plain.PUSHED[pushed[0].name]}, which each engine does in its own way.")
+        return Reason(causes, f"{at_start.PUSHED[pushed[0].name]}, which each engine does in its own way.")
     if key in programs() and (kept := habits.kept_apart(model, first, experiment.motion)) is not None:
         joint, still = model.prims[kept.cause.path].display, model.prims[kept.other].display
         return Reason((kept.cause,), (
@@ -80,6 +80,14 @@ def reason_of(
             f"In the preview it slides by {way:.2g} m, because friction of an articulation acts after its links have "
             f"moved; it stands in {name}, and in the preview without the articulation."
         ), f"Trust {name} where feet stand.")  # fmt: skip
+    row = ENGINES[key]
+    if isinstance(row, Program) and Habit.FORCES_ONLY in row.habits and (
+        types := habits.forced(model, first, experiment, SLACK)
+    ):  # fmt: skip
+        causes, joint = tuple(opinions.cause_alone(model, one) for one in types[:MOST_CAUSES]), types[0].path
+        return Reason(causes, (
+            f"{name} takes the drive of {model.prims[joint].display} as one of type force, with the same gains."
+        ), habits.FORCE)  # fmt: skip
     if soft := habits.beyond_limits(model, first, experiment.motion, other):
         limits = [opinion for one in soft for opinion in one.opinions][:MOST_CAUSES]
         joint, far = soft[0].facts.prim.display, soft[0].words
@@ -100,7 +108,7 @@ def reason_of(
         ), f"Do not trust {name} with links that are so light.")  # fmt: skip
     if has_time() and (jammed := habits.passing(model, first, experiment.motion)):
         one, still = (model.prims[path].display for path in jammed)
-        return Reason(plain.filter_causes(jammed), (
+        return Reason(at_start.filter_causes(jammed), (
             f"{one} and {still} touch at the start, and no joint can move them apart at once: they pass through "
             f"each other in the preview, and {name} pushes them apart."
         ))  # fmt: skip
@@ -164,7 +172,7 @@ def _pushed(model: PhysicsModel, first: Parting, starts: Sequence[Check]) -> lis
     """The checks that say that the part of a body is pushed in the first moment, where it leaves at once."""
     if first.time > _FIRST_MOMENT:
         return []
-    return plain.pushed_with(model, first, starts)
+    return at_start.pushed_with(model, first, starts)
 
 
 def _engine_causes(

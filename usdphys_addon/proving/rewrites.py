@@ -15,7 +15,7 @@ from ..core.frames import Matrix
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..simulation.live_values import quaternion_product
-from . import opinions, plain
+from . import at_start, opinions
 from .certificate import Check
 from .opinions import MOST_CAUSES
 from .partings import data_of, sentence_of
@@ -115,8 +115,8 @@ def rewrite_check(
         for opinion in opinions.differences(subject_model, same)[:MOST_CAUSES]
     ]
     message = sentence_of(found[0], subject_model, experiment.motion, f"said {rewrite.words}")
-    if not causes and (pushed := plain.pushed_with(subject_model, found[0], starts)):
-        message += " " + f"{plain.PUSHED[pushed[0].name]}, and rounding decides what comes first."
+    if not causes and (pushed := at_start.pushed_with(subject_model, found[0], starts)):
+        message += " " + f"{at_start.PUSHED[pushed[0].name]}, and rounding decides what comes first."
         causes, fix = [cause for check in pushed for cause in check.causes][:MOST_CAUSES], pushed[0].fix
     else:
         fix = "The asset says the same both times: its motion depends on rounding, or the program is at fault."

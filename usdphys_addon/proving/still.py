@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from ..core.frames import Matrix
 
 #: Radians of the view: about the vertical, and from above. `page.js` begins with the same.
 TURN, TILT = -0.7, 0.45
+#: How many radii of what moves a thing that stands may reach from its middle to be seen whole.
+_NEAR = 3.0
 #: Triangles at most; of larger assets the bounds of each shape are drawn.
 _MOST = 1500
 _MOVING, _STANDING = (59, 125, 216), (139, 148, 158)
@@ -26,9 +29,7 @@ def picture(scene: dict[str, Any], width: int = 480, height: int = 300) -> str:
         return ""
     if sum(len(triangles) for _, _, triangles in shapes) > _MOST:
         shapes = [(moves, *_bounds(points)) for moves, points, _ in shapes]
-    seen = [points for moves, points, _ in shapes if moves] or [points for _, points, _ in shapes]
-    low, high = np.concatenate(seen).min(axis=0), np.concatenate(seen).max(axis=0)
-    middle, radius = (low + high) / 2.0, max(0.05, float(np.linalg.norm(high - low)) / 2.0)
+    middle, radius = np.asarray(scene["view"]["middle"], float), float(scene["view"]["radius"])
     faces: list[tuple[float, str]] = []
     for moves, points, triangles in shapes:
         flat, depth = _projected(points - middle, radius, width, height)
@@ -44,6 +45,29 @@ def picture(scene: dict[str, Any], width: int = 480, height: int = 300) -> str:
             faces.append((-float(depth[corners].sum()), f'<polygon points="{ends}" fill="rgb({colour})"/>'))
     drawn = "".join(text for _, text in sorted(faces, key=lambda face: face[0]))
     return f'<svg class="still" viewBox="0 0 {width} {height}" role="img" aria-label="The asset">{drawn}</svg>'
+
+
+def view_of(scene: dict[str, Any]) -> dict[str, Any]:
+    """Middle and radius, m, of what is to be seen: all that moves, and what stands near it unless that is a wide
+    floor."""
+    shapes = [(bool(shape["body"]), _placed(scene, shape)) for shape in scene["shapes"]]
+    shapes = [(moves, points) for moves, points in shapes if len(points)]
+    if not shapes:
+        return {"middle": [0.0, 0.0, 0.0], "radius": 1.0}
+    seen = [points for moves, points in shapes if moves] or [points for _, points in shapes]
+    middle, radius = _round_all(seen)
+    near = [
+        points for moves, points in shapes
+        if not moves and float(np.linalg.norm(points - middle, axis=1).max()) < _NEAR * radius
+    ]  # fmt: skip
+    middle, radius = _round_all([*seen, *near])
+    return {"middle": np.round(middle, 5).tolist(), "radius": round(max(0.05, radius), 5)}
+
+
+def _round_all(shapes: Sequence[Matrix]) -> tuple[Matrix, float]:
+    points = np.concatenate(shapes)
+    low, high = points.min(axis=0), points.max(axis=0)
+    return (low + high) / 2.0, float(np.linalg.norm(high - low)) / 2.0
 
 
 def _placed(scene: dict[str, Any], shape: dict[str, Any]) -> Matrix:

@@ -69,6 +69,10 @@ class Habit(StrEnum):
     BENT = "bent"
     #: While a drive pulls with its largest force, its damping slows it as inertia would: by damping times a time step.
     CLIPPED = "clipped"
+    #: A drive of type acceleration is taken as one of type force.
+    FORCES_ONLY = "forces_only"
+    #: What an older schema of its maker says of a joint is not read, see `core.joint_settings.OLD_SCHEMAS`.
+    NEW_WORDS_ONLY = "new_words_only"
     #: Cylinders roll on edges, which slows them.
     EDGED = "edged"
 
@@ -446,13 +450,14 @@ ENGINES: dict[str, Solver | Program] = {
     ),
     "physx": Program(
         "PhysX", "PhysX, the engine of Isaac Sim and Omniverse", "run_physx.py",
-        "ovphysx physx-usd-schemas newton-usd-schemas", "USDPHYS_PHYSX_PYTHON", habits=frozenset({Habit.EDGED}),
+        "ovphysx physx-usd-schemas newton-usd-schemas", "USDPHYS_PHYSX_PYTHON",
+        habits=frozenset({Habit.EDGED, Habit.NEW_WORDS_ONLY}),
     ),
     # Newton needs scipy for colliders that are meshes, and does not bring it.
     "newton": Program(
         "Newton", "Newton with the solver of MuJoCo", "run_newton.py",
         '"newton[sim]" newton-usd-schemas usd-core scipy', "USDPHYS_NEWTON_PYTHON", deforms=True,
-        habits=frozenset({Habit.CLIPPED}),
+        habits=frozenset({Habit.CLIPPED, Habit.FORCES_ONLY}),
     ),
     "havok": Program(
         "Havok", "Havok, the engine of games in Babylon.js", "run_havok.js", "@babylonjs/havok",

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import paths
-from ..core.collision_groups import FilterRule, members, merge
+from ..core.collision_groups import FilterRule, collides_with_itself, members, merge
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from .notices import Notices
-from .vendor_settings import collides_with_itself
 
 #: Names of the schemas that filter collisions.
 FILTERING = frozenset({usd_physics.CollisionGroup.usd_name, usd_physics.FilteredPairsAPI.usd_name})

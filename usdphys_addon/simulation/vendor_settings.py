@@ -171,13 +171,6 @@ def combine_modes(model: PhysicsModel, material: str) -> tuple[str, str]:
     return api.resolved("friction_combine_mode"), api.resolved("restitution_combine_mode")
 
 
-def collides_with_itself(root: Prim) -> bool:
-    """False for the root of an articulation whose links do not collide with each other, as one simulator is told."""
-    newton, physx = (root.schemas.get(name) for name in ("NewtonArticulationRootAPI", "PhysxArticulationAPI"))
-    told = getattr(newton, "self_collision_enabled", None), getattr(physx, "enabled_self_collisions", None)
-    return False not in told
-
-
 def is_simulated(name: str, field: str = "") -> bool:
     """True if the preview depends on a vendor schema (with instance), or on a field of it."""
     names = SIMULATED.get(schema.split_applied(name)[0])

@@ -138,6 +138,11 @@ def refuse_odd_times(layer: Sdf.Layer, name: str) -> None:
             raise InputError(f"'{name}' has a time sample of {path} at a time that is no number; remove it.")
 
 
+#: What USD says of the metadata of another program, such as those of Omniverse, when it flattens a stage into a file
+#: that an engine reads.
+_LEFT_BY_FLATTENING = "Failed copying metadata: Cannot set value for unknown field"
+
+
 @contextmanager
 def damage_refused(path: str | Path) -> Iterator[None]:
     """Raise InputError for an error of USD: values are read when they are asked for, long after the file is opened.
@@ -153,7 +158,8 @@ def damage_refused(path: str | Path) -> Iterator[None]:
         raise InputError(f"'{path}' holds names that are not UTF-8; it is damaged.") from error
     finally:
         for text in dict.fromkeys(map(_commentary, delegate.TakeUncoalescedDiagnostics())):
-            warn(f"usd: {text[:500]}")
+            if not text.startswith(_LEFT_BY_FLATTENING):
+                warn(f"usd: {text[:500]}")
         del delegate
 
 

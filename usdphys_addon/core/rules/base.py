@@ -15,6 +15,7 @@ from types import NoneType
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast, get_args
 
 from .. import deformables, paths, schema, tables
+from ..collision_groups import collides_with_itself
 from ..deformables import Deformable, Pin
 from ..frames import Matrix
 from ..model import Mesh, PhysicsModel, Prim, SpherePoints
@@ -370,6 +371,39 @@ class Facts:
                 pending += hubs.get(path, ())
                 pending += bodies.get(path, ())
         return frozenset(seen & bodies.keys())
+
+    @cached_property
+    def apart_links(self) -> dict[str, frozenset[str]]:
+        """By path of a body, the roots of its articulations whose links do not collide with each other."""
+        roots = {
+            prim.path: prim
+            for prim in self.all(usd_physics.ArticulationRootAPI).prims
+            if not collides_with_itself(prim)
+        }
+        if not roots:
+            return {}
+        links: dict[str, set[str]] = defaultdict(set)
+        ends: dict[str, list[str]] = {}
+        for prim, joint in self.joints:
+            if joint.joint_enabled is False or joint.exclude_from_articulation is True:
+                continue
+            owners = [self.carrier.at(targets[0]) for targets in (joint.body0, joint.body1) if targets]
+            ends[prim.path] = own = [owner.path for owner in owners if owner is not None]
+            for body in own:
+                links[body].update(own)
+        found: dict[str, set[str]] = defaultdict(set)
+        for path, root in roots.items():
+            # A body or a joint: all that hangs on it. Else the joints below it.
+            is_above = path not in ends and not self.is_body(root)
+            pending = [path, *ends.get(path, ())]
+            if is_above:
+                pending = [body for joint, own in ends.items() if paths.is_below(joint, path) for body in own]
+            while pending:
+                body = pending.pop()
+                if path not in found[body]:
+                    found[body].add(path)
+                    pending += () if is_above else links.get(body, ())
+        return {body: frozenset(own) for body, own in found.items()}
 
     @cached_property
     def shapes(self) -> list[tuple[Prim, Mesh | SpherePoints | None]]:

@@ -172,12 +172,13 @@ def _groups(facts: Facts) -> tuple[collision_groups.MergedGroups, dict[str, set[
 
 
 class _Passing:
-    """Which colliders pass through each other, by joints, filtered pairs and groups."""
+    """Which colliders pass through each other, by joints, filtered pairs, groups and articulations."""
 
     def __init__(self, facts: Facts, tied: set[frozenset[str]]) -> None:
         """tied: pairs of paths."""
         self._tied, (self._merged, self._of) = tied, _groups(facts)
         self._ends: frozenset[str] = frozenset().union(*tied)
+        self._carrier, self._links = facts.carrier, facts.apart_links
 
     def named(self, prim: Prim) -> list[str]:
         """Paths of the prim of a collider and of those above it, as far as joints and filtered pairs name them."""
@@ -187,7 +188,13 @@ class _Passing:
         """named, others: of the two colliders; paths in deep hierarchies are many, and each can meet all others."""
         if any(frozenset(pair) in self._tied for pair in itertools.product(named, others)):
             return True
+        if self._links and not self._roots(one).isdisjoint(self._roots(other)):
+            return True
         return any(self._merged.ignore_each_other(a, b) for a in self._of[one.path] for b in self._of[other.path])
+
+    def _roots(self, prim: Prim) -> frozenset[str]:
+        body = self._carrier.at(prim.path)
+        return self._links.get(body.path, frozenset()) if body is not None else frozenset()
 
 
 def _meetings(facts: Facts) -> list[_Meeting]:

@@ -232,19 +232,28 @@ def sentence(engine: Program, scene: str, last: str) -> str:
             f"{engine.name} cannot simulate {scene}, because its solver has no distance joints; use ball joints, or "
             "disable them."
         )
+    if _MIRRORED.search(last):
+        return (
+            f"{engine.name} cannot simulate {scene}, because a collider is mirrored by a negative scale, or has no "
+            "size; apply the scale."
+        )
     return f"{engine.name} could not simulate {scene}: {last[:MOST_SAID]}"
 
 
 def cause(log: str) -> str:
     """The message of the last exception in a log; else its last line."""
     lines = [line.strip() for line in log.splitlines()]
-    return _cause([line for line in lines if line and not re.fullmatch(r"step \d+", line)])
+    return _cause([line for line in lines if line and not _PROGRESS.fullmatch(line)])
 
 
-#: What Newton says of bodies without mass, of joints that no articulation holds, and of distance joints.
+#: Lines of a log that say how far a program is, and which of its modules it has loaded.
+_PROGRESS = re.compile(r"step \d+|Module \S+ \w+ load on device .*")
+#: What Newton says of bodies without mass, of joints that no articulation holds, of distance joints, and of scales that
+#: are not positive.
 _LIGHT = re.compile(r"mass and inertia of moving bodies must be larger than \w+ Element name '([^']*)'")
 _LOOSE_JOINT = re.compile(r"joint\(s\) not belonging to any articulation.*Orphan joints: \['([^']*)'")
 _DISTANCE_JOINT = re.compile(r"Joint type 5 is not supported")
+_MIRRORED = re.compile(r"Only plane shapes are allowed to have a size of zero")
 _ERROR = re.compile(r"(?:[\w.]+\.)?\w*(?:Error|Exception|Exit|Warning): ")
 #: Characters of a message that is passed on as it is.
 MOST_SAID = 300
