@@ -519,6 +519,30 @@ def test_a_flat_mesh_and_an_impossible_inertia_are_written_as_what_mujoco_takes(
     assert sorted(model.geom("quad").size) == pytest.approx([0.001, 1.0, 2.0])
 
 
+@pytest.mark.parametrize(("kind", "sizes"), [
+    ("Capsule", {"radius": 0.3, "height": 0}), ("Cylinder", {"radius": 0.3, "height": 0}),
+    ("Cone", {"radius": 0.3, "height": 0}), ("Cylinder", {"radius": 0, "height": 1}), ("Sphere", {"radius": 0}),
+    ("Cube", {"size": 0}),
+])  # fmt: skip
+def test_a_shape_with_a_size_of_zero_is_written_as_what_mujoco_takes(kind: str, sizes: dict[str, float]) -> None:
+    from pxr import UsdGeom, UsdPhysics
+
+    stage = usd_read.Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    shape = getattr(UsdGeom, kind).Define(stage, "/w/shape")
+    for name, value in sizes.items():
+        shape.GetPrim().GetAttribute(name).Set(float(value))
+    UsdPhysics.CollisionAPI.Apply(shape.GetPrim())
+    made = write.text_of(usd_read.read_stage(stage), "zero")
+    model, _ = judged(made.text)
+    if kind == "Capsule":
+        # Without a height it is a ball.
+        assert made.issues == []
+        assert model.geom("shape").size[0] == pytest.approx(0.3) and model.geom("shape").size[1] == 0
+    else:
+        assert ["a size of zero" in issue.message for issue in made.issues] == [True]
+
+
 @pytest.mark.parametrize("number", [math.nan, math.inf, 3e38])
 def test_a_mesh_with_a_point_that_is_nowhere_is_left_out_by_name(tmp_path: Path, number: float) -> None:
     from pxr import UsdGeom, UsdPhysics

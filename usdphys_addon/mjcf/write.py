@@ -36,6 +36,8 @@ FRICTION = 0.5
 _MOST_GROUPS = 32
 #: Half of the thickness of a box that stands for a flat mesh, m.
 _THIN = 0.001
+#: Sizes of shapes below this (m) are none to MuJoCo.
+_LEAST = 1e-9
 _LETTERS = "XYZ"
 #: Width of the least range that MuJoCo takes for one.
 _NARROW = 1e-6
@@ -521,7 +523,7 @@ class _Writer:
         stretch = world[:3, :3].T @ prim.world[:3, :3]
         pose = _seen_from(body, world)
         gprim = prim.get(usd_geom.Gprim)
-        shape = self.gprim_words(gprim, np.diag(stretch)) if isinstance(gprim, usd_geom.Gprim) else None
+        shape = self.gprim_words(gprim, np.diag(stretch), prim) if isinstance(gprim, usd_geom.Gprim) else None
         if shape is not None:
             words, turn = shape
             pose = pose @ frames.transform((0, 0, 0), turn)
@@ -542,21 +544,33 @@ class _Writer:
             lines.append(f'<geom name="{escape(name)}" {words}{self.further.words.get(prim.path, "")}/>')
         return lines
 
-    def gprim_words(self, gprim: usd_geom.Gprim, scale: Any) -> tuple[str, Floats] | None:
+    def gprim_words(
+        self, gprim: usd_geom.Gprim, scale: Any, collider: Prim | None = None
+    ) -> tuple[str, Floats] | None:  # fmt: skip
+        """(words of a geom, rotation (3, 3)). collider: the prim, which is named where it has a size of zero."""
         sizes = gprims.sizes(gprim, scale)
-        turn = _to_axis(sizes.spine)
-        if sizes.kind is usd_geom.Cube:
-            return f'type="box" size="{_row(np.array(sizes.edges) / 2)}"', np.eye(3)
-        if sizes.kind is usd_geom.Sphere:
-            return f'type="sphere" size="{_row([sizes.radius])}"', np.eye(3)
-        if sizes.kind in (usd_geom.Capsule, usd_geom.Cylinder):
-            kind = "capsule" if sizes.kind is usd_geom.Capsule else "cylinder"
-            return f'type="{kind}" size="{_row([sizes.radius, sizes.height / 2])}"', turn
+        turn, radius, height, edges = _to_axis(sizes.spine), sizes.radius, sizes.height, np.array(sizes.edges)
         if sizes.kind is usd_geom.Plane:
             return 'type="plane" size="0 0 1"', turn
+        is_capsule = sizes.kind is usd_geom.Capsule
+        is_flat_ended = sizes.kind in (usd_geom.Cylinder, usd_geom.Cone)
+        if min(edges if sizes.kind is usd_geom.Cube else [radius, height] if is_flat_ended else [radius]) < _LEAST:
+            if collider is not None:
+                self.issue(
+                    collider, f"{collider.display} has a size of zero and is written 2 mm thick, as MuJoCo takes no "
+                    "such shapes.", "Give it a size, or remove it.", "info",
+                )  # fmt: skip
+            radius, edges = max(radius, _THIN), np.maximum(edges, 2 * _THIN)
+            height = max(height, 2 * _THIN) if is_flat_ended else height
+        if sizes.kind is usd_geom.Cube:
+            return f'type="box" size="{_row(edges / 2)}"', np.eye(3)
+        if sizes.kind is usd_geom.Sphere or (is_capsule and height < _LEAST):
+            return f'type="sphere" size="{_row([radius])}"', np.eye(3)
+        if sizes.kind is not usd_geom.Cone:
+            return f'type="{"capsule" if is_capsule else "cylinder"}" size="{_row([radius, height / 2])}"', turn
         angles = np.linspace(0.0, 2.0 * math.pi, 24, endpoint=False)
-        rim = np.stack((np.cos(angles), np.sin(angles), np.zeros(24)), axis=1) * sizes.radius
-        points = np.concatenate((rim - (0, 0, sizes.height / 2), [(0, 0, sizes.height / 2)]))
+        rim = np.stack((np.cos(angles), np.sin(angles), np.zeros(24)), axis=1) * radius
+        points = np.concatenate((rim - (0, 0, height / 2), [(0, 0, height / 2)]))
         return f'type="mesh" mesh="{self.mesh_name(points, None, "cone")}"', turn
 
     def mesh_parts(self, prim: Prim, stretch: Floats, pose: Floats) -> list[tuple[str, Floats]]:
