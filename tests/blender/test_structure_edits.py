@@ -429,3 +429,48 @@ def test_a_layer_says_that_its_edits_hold_in_all_variants(tmp_path):
     result = export(tmp_path / "layer.usda", "layer")
     assert [issue.path for issue in result.issues if issue.code == "EditOverVariants"] == ["/World/Box"]
     assert of_variant(tmp_path / "layer.usda", "small")[0] == 3.0
+
+
+CART = """#usda 1.0
+(
+    defaultPrim = "World"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+
+def Xform "Proto"
+{
+}
+
+def Xform "World"
+{
+    def "Copy" (prepend references = </Proto>)
+    {
+    }
+    def Xform "Cart" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+    {
+        def Sphere "Wheel" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+        {
+        }
+        def PhysicsRevoluteJoint "Axle"
+        {
+            rel physics:body0 = </World/Cart>
+            rel physics:body1 = </World/Cart/Wheel>
+        }
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_joint_that_is_renamed_with_its_bodies_has_its_new_name_and_its_bodies(tmp_path, form):
+    import_text(tmp_path, CART)
+    for name in ("World", "Cart", "Wheel", "Axle"):
+        bpy.data.objects[name].name = f"New{name}"
+    result = export(tmp_path / "out.usda", form)
+    assert [issue.message for issue in result.issues if issue.code == "FileDiffers"] == []
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    (joint,) = [prim for prim in stage.Traverse() if prim.GetTypeName() == "PhysicsRevoluteJoint"]
+    assert str(joint.GetPath()) == "/NewWorld/NewCart/NewAxle"
+    for side, name in enumerate(("/NewWorld/NewCart", "/NewWorld/NewCart/NewWheel")):
+        assert [str(path) for path in joint.GetRelationship(f"physics:body{side}").GetTargets()] == [name]
