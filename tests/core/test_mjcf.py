@@ -543,6 +543,26 @@ def test_a_shape_with_a_size_of_zero_is_written_as_what_mujoco_takes(kind: str, 
         assert ["a size of zero" in issue.message for issue in made.issues] == [True]
 
 
+@pytest.mark.parametrize(("is_sheared", "codes"), [(False, set()), (True, {"RigidBodyOrientationScale"})])
+def test_a_body_that_is_turned_and_scaled_is_no_error_where_it_is_not_sheared(
+    tmp_path: Path, is_sheared: bool, codes: set[str]
+) -> None:
+    """What OpenUSD's validators make of rounding in a USD file says nothing of a model of MuJoCo."""
+    from pxr import UsdGeom, UsdPhysics
+
+    stage = usd_read.Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    above = UsdGeom.Xform.Define(stage, "/w")
+    (above.AddScaleOp() if is_sheared else above.AddTranslateOp()).Set((1.0, 3.0, 1.0))
+    box = UsdGeom.Cube.Define(stage, "/w/box")
+    box.AddRotateXYZOp().Set((20.0, 30.0, 40.0))
+    box.AddScaleOp().Set((1.0, 2.0, 2.0))
+    for api in (UsdPhysics.RigidBodyAPI, UsdPhysics.CollisionAPI):
+        api.Apply(box.GetPrim())
+    issues, _ = mjcf_file.write_file(stage, usd_read.read_stage(stage), tmp_path / "out.xml")
+    assert {issue.code for issue in issues if issue.severity == "error"} == codes
+
+
 @pytest.mark.parametrize("number", [math.nan, math.inf, 3e38])
 def test_a_mesh_with_a_point_that_is_nowhere_is_left_out_by_name(tmp_path: Path, number: float) -> None:
     from pxr import UsdGeom, UsdPhysics

@@ -25,7 +25,6 @@ PRIMS = [
 ]
 TEXT = '#usda 1.0\n(\n    defaultPrim = "World"\n)\ndef Xform "World"\n{\n'
 TEXT += "".join(f'def {kind} "{name}" ({more})\n{{\n{inside}}}\n' for kind, name, more, inside in PRIMS) + "}\n"
-OWN = ', "PhysicsMassAPI"]'
 #: What the attributes become: none of the declared ones is such a list.
 WRONG = {"numbers": ("float[]", [1.5, 2.5, 3.5, 4.5, 5.5]), "words": ("token[]", ["a", "b", "c"])}
 
@@ -73,8 +72,10 @@ def test_no_schema_with_values_of_another_type_is_a_fault_of_the_program(tmp_pat
 ])  # fmt: skip
 def test_a_flat_file_has_values_of_another_type_as_they_were(tmp_path, type_name, text, value, suffix):
     layer = Sdf.Layer.CreateAnonymous(".usda")
-    assert layer.ImportFromString(TEXT.replace('def Cube "A" (', f'def Cube "A" (\n    {CUBE.replace("]", OWN)}\n)\n{{\n'
-                                               f"    {type_name} physics:mass = {text}\n}}\ndef Cube \"Old\" ("))  # fmt: skip
+    first, rest = TEXT.split('def Cube "A" (', 1)
+    own = CUBE.replace("]", ', "PhysicsMassAPI"]')
+    body = f'def Cube "A" ({own})\n{{\n    {type_name} physics:mass = {text}\n}}\ndef Cube "Old" ('
+    assert layer.ImportFromString(first + body + rest)
     file = tmp_path / f"flat{suffix}"
     edit_layer.flattened(layer, file).Export(str(file))
     flat = Sdf.Layer.OpenAsAnonymous(str(file))
