@@ -1278,6 +1278,31 @@ def test_a_body_below_the_middle_of_a_thin_ground_is_dropped_on_its_top(depth):
     assert crate.location.z == pytest.approx(0.5, abs=0.01)
 
 
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("named", ["A", "B"])
+def test_what_joints_tie_together_is_dropped_on_top_together(nested, named):
+    bpy.ops.usdphys.add_physics(kind="GROUND")
+    holder = scenes.add("Holder", scale=(2, 2, 2), rotation_euler=(0, 0, 1))
+    first = body(location=(0, 0, -0.2), parent=holder)
+    second = body("B", location=(3, 0, 0.3), parent=first if nested else None)
+    pin = scenes.add_joint("J", "REVOLUTE", first, second, location=(1.5, 0, 0.7))
+    parts = (first, second, pin)
+    bpy.context.view_layer.update()
+    before = [part.matrix_world.copy() for part in parts]
+    issue = the_issue("BodiesOverlap")
+    assert "So does 1 body that joints tie to it." in issue.message
+    bpy.ops.usdphys.check_fix(code="BodiesOverlap", kind="object", name=named, path=reading_path(named))
+    bpy.context.view_layer.update()
+    ways = [part.matrix_world.translation - old.translation for part, old in zip(parts, before, strict=True)]
+    assert ways[0].z > 0.5 and all((way - ways[0]).length < 1e-4 for way in ways)
+    assert "BodiesOverlap" not in {left.code for left in checks.report("Scene").issues}
+
+
+def reading_path(name: str) -> str:
+    sites = scenes.read().sites
+    return next(path for path, site in sites.items() if site.obj.name == name)
+
+
 @pytest.mark.parametrize(("scale", "spread"), [(1.0, 3.0), (0.01, 300.0), (1.0, 90.0)])
 def test_bodies_without_a_floor_get_one_at_their_lowest_point(scale, spread):
     """In metres, in centimetres, and with bodies further apart than the ground of Add > Physics is wide."""

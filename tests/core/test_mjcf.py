@@ -543,6 +543,23 @@ def test_a_shape_with_a_size_of_zero_is_written_as_what_mujoco_takes(kind: str, 
         assert ["a size of zero" in issue.message for issue in made.issues] == [True]
 
 
+def test_the_box_of_a_flat_mesh_is_written_as_what_mujoco_takes() -> None:
+    from pxr import UsdGeom, UsdPhysics
+
+    stage = usd_read.Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    mesh = UsdGeom.Mesh.Define(stage, "/w/quad")
+    mesh.CreatePointsAttr([(-2, -1, 0), (2, -1, 0), (2, 1, 0), (-2, 1, 0)])
+    mesh.CreateFaceVertexCountsAttr([4])
+    mesh.CreateFaceVertexIndicesAttr([0, 1, 2, 3])
+    UsdPhysics.CollisionAPI.Apply(mesh.GetPrim())
+    UsdPhysics.MeshCollisionAPI.Apply(mesh.GetPrim()).CreateApproximationAttr("boundingCube")
+    made = write.text_of(usd_read.read_stage(stage), "flat")
+    assert ["a size of zero" in issue.message for issue in made.issues] == [True]
+    model, _ = judged(made.text)
+    assert sorted(model.geom("quad").size) == pytest.approx([0.001, 1.0, 2.0])
+
+
 @pytest.mark.parametrize(("is_sheared", "codes"), [(False, set()), (True, {"RigidBodyOrientationScale"})])
 def test_a_body_that_is_turned_and_scaled_is_no_error_where_it_is_not_sheared(
     tmp_path: Path, is_sheared: bool, codes: set[str]

@@ -12,7 +12,7 @@ import pytest
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdValidation
 from usdphys_ext.usdphys_addon.core import frames, model_fixes, paths, schema, tables, validate
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
-from usdphys_ext.usdphys_addon.core.rules import base, colliders, scene_setup
+from usdphys_ext.usdphys_addon.core.rules import base, colliders, overlaps
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.simulation import notices
@@ -1246,7 +1246,7 @@ def test_separation_brings_a_body_out_of_the_floor():
     stage = new_stage()
     floor(stage)
     solid(stage).AddTranslateOp().Set((0.3, 0, 0.25))
-    way = scene_setup.separation(validate.Facts(usd_read.read_stage(stage)), B)
+    way = overlaps.separation(validate.Facts(usd_read.read_stage(stage)), B).way
     assert np.allclose(way, (0, 0, 0.75), atol=1e-3)
 
 
@@ -1280,7 +1280,7 @@ def test_every_convex_shape_is_as_deep_in_the_floor_as_it_is(author):
     author(stage)
     model = usd_read.read_stage(stage)
     assert ("BodiesOverlap", B) in found(model)
-    assert np.allclose(scene_setup.separation(validate.Facts(model), B), (0, 0, 0.6), atol=1e-3)
+    assert np.allclose(overlaps.separation(validate.Facts(model), B).way, (0, 0, 0.6), atol=1e-3)
 
 
 @pytest.mark.parametrize(("points", "overlaps"), [
@@ -1291,6 +1291,82 @@ def test_of_triangles_only_a_flat_ground_is_known_to_overlap(points, overlaps):
     mesh(stage, "/Ground").GetPointsAttr().Set(points)
     solid(stage).AddTranslateOp().Set((0, 0, 0.4))
     assert (("BodiesOverlap", B) in found(usd_read.read_stage(stage))) == overlaps
+
+
+@pytest.mark.parametrize("author", [
+    lambda s: solid(s).AddTranslateOp().Set((0, 0, 0.4)),
+    lambda s: solid(s, B, UsdGeom.Sphere).AddTranslateOp().Set((40, 0, 0.4)),
+    lambda s: tall(s, UsdGeom.Capsule, 1.9),
+    lambda s: (body(s), mesh(s), UsdGeom.Xformable(s.GetPrimAtPath(B)).AddTranslateOp().Set((0, 0, -0.6))),
+])  # fmt: skip
+def test_below_the_top_of_an_infinite_plane_all_is_inside_of_it(author):
+    """60 cm each, wherever on it: width and length of a plane are what is seen of it."""
+    stage = new_stage()
+    collider(stage, "/Ground", UsdGeom.Plane).CreateAxisAttr("Z")
+    author(stage)
+    model = usd_read.read_stage(stage)
+    (issue,) = [issue for issue in validate.validate(model) if issue.code == "BodiesOverlap"]
+    assert (issue.path, issue.message) == (B, "/B starts inside /Ground, 600 mm deep.")
+    assert np.allclose(overlaps.separation(validate.Facts(model), B).way, (0, 0, 0.6), atol=1e-3)
+
+
+def test_a_body_below_a_plane_comes_up_and_one_on_a_tilted_plane_out_of_it():
+    stage = new_stage()
+    plane = collider(stage, "/Ground", UsdGeom.Plane)
+    plane.CreateAxisAttr("Z")
+    box = solid(stage).AddTranslateOp()
+    box.Set((0, 0, -5))
+    assert np.allclose(overlaps.separation(validate.Facts(usd_read.read_stage(stage)), B).way, (0, 0, 6), atol=0.01)
+    plane.AddRotateYOp().Set(60)
+    box.Set((0, 0, 0))
+    way = overlaps.separation(validate.Facts(usd_read.read_stage(stage)), B).way
+    assert way / np.linalg.norm(way) == pytest.approx((np.sin(np.pi / 3), 0, 0.5), abs=1e-6)
+    box.Set((3, 0, 0))
+    assert ("BodiesOverlap", B) not in found(usd_read.read_stage(stage))
+
+
+def test_what_joints_tie_together_is_named_once_and_leaves_the_ground_together():
+    """A robot whose feet are below the ground: each link was named, and lifted alone."""
+    stage = new_stage()
+    collider(stage, "/Ground", UsdGeom.Plane).CreateAxisAttr("Z")
+    for number, height in enumerate((0.5, -2.0, 4.0)):
+        solid(stage, f"/L{number}").AddTranslateOp().Set((4 * number, 0, height))
+    joint(stage, "/L0", "/L1", "/J0", UsdPhysics.RevoluteJoint)
+    joint(stage, "/L1", "/L2", "/J1", UsdPhysics.RevoluteJoint)
+    joint(stage, "/L2", "/L0", "/Off", UsdPhysics.RevoluteJoint).CreateJointEnabledAttr(False)
+    solid(stage, "/Alone").AddTranslateOp().Set((40, 0, 0.5))
+    model = usd_read.read_stage(stage)
+    messages = [issue.message for issue in validate.validate(model) if issue.code == "BodiesOverlap"]
+    assert messages == [
+        "/L1 starts inside /Ground, 3 m deep. So does 1 body that joints tie to it.",
+        "/Alone starts inside /Ground, 500 mm deep.",
+    ]
+    for path in ("/L0", "/L1", "/L2"):
+        found_way = overlaps.separation(validate.Facts(model), path)
+        assert found_way.moved == {"/L0", "/L1", "/L2", "/J0", "/J1"}
+        assert np.allclose(found_way.way, (0, 0, 3), atol=0.01)
+    joint(stage, None, "/L2", "/Held", UsdPhysics.FixedJoint)
+    assert overlaps.separation(validate.Facts(usd_read.read_stage(stage)), "/L1") is None
+
+
+@pytest.mark.parametrize("excuse", ["filter", "joint", "group", "kinematic", "above"])
+def test_what_does_not_meet_a_plane_is_not_inside_of_it(excuse):
+    stage = new_stage()
+    plane = collider(stage, "/Ground", UsdGeom.Plane)
+    plane.CreateAxisAttr("Z")
+    box = solid(stage)
+    box.AddTranslateOp().Set((0, 0, 1.0 if excuse == "above" else 0.4))
+    if excuse == "filter":
+        UsdPhysics.FilteredPairsAPI.Apply(box.GetPrim()).CreateFilteredPairsRel().SetTargets(["/Ground"])
+    if excuse == "joint":
+        joint(stage, "/Ground", B, kind=UsdPhysics.FixedJoint)
+    if excuse == "group":
+        group = UsdPhysics.CollisionGroup.Define(stage, "/G")
+        group.GetCollidersCollectionAPI().CreateIncludesRel().SetTargets([B, "/Ground"])
+        group.CreateFilteredGroupsRel().SetTargets(["/G"])
+    if excuse == "kinematic":
+        UsdPhysics.RigidBodyAPI(box.GetPrim()).CreateKinematicEnabledAttr(True)
+    assert ("BodiesOverlap", B) not in found(usd_read.read_stage(stage))
 
 
 @pytest.mark.parametrize(("shape", "overlaps"), [(UsdGeom.Cylinder, True), (UsdGeom.Cone, False)])
@@ -1324,7 +1400,7 @@ def test_a_body_that_touches_nothing_needs_no_separation():
     stage = new_stage()
     floor(stage)
     solid(stage).AddTranslateOp().Set((0, 0, 5))
-    assert scene_setup.separation(validate.Facts(usd_read.read_stage(stage)), B) is None
+    assert overlaps.separation(validate.Facts(usd_read.read_stage(stage)), B) is None
 
 
 def test_bodies_in_one_place_deep_in_a_hierarchy_cost_their_paths_once_and_not_for_each_pair(monkeypatch):
@@ -1369,7 +1445,7 @@ def test_many_bodies_at_one_place_are_named_by_few_comparisons(monkeypatch):
     stage = new_stage()
     for number in range(200):
         solid(stage, f"/Body{number}")
-    compared, depth = [], scene_setup.overlap.depth
-    monkeypatch.setattr(scene_setup.overlap, "depth", lambda *pair: compared.append(pair) or depth(*pair))
+    compared, depth = [], overlaps.overlap.depth
+    monkeypatch.setattr(overlaps.overlap, "depth", lambda *pair: compared.append(pair) or depth(*pair))
     named = [path for code, path in found(usd_read.read_stage(stage)) if code == "BodiesInOnePlace"]
     assert named and len(compared) < 10 * 200

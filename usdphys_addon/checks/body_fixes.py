@@ -14,7 +14,7 @@ from ..authoring import blender_rigid_bodies, joint_edits
 from ..bridge.joint_frames import is_joint
 from ..bridge.roles import is_body
 from ..core.errors import InputError
-from ..core.rules import scene_setup
+from ..core.rules import overlaps
 from ..core.rules.base import Facts
 from .fix_table import fix
 from .issue_data import editable, nothing_to_do, object_of, require, unset
@@ -175,7 +175,7 @@ def _add_ground(scene: Scene, issue: FoundIssue) -> None:
     if any(item.gravity_direction[2] > 0 or any(item.gravity_direction[:2]) for item in scene.usdphys.physics_scenes):
         raise InputError("Gravity is not along -Z here: add a box across the direction of gravity, and make it Static.")
     reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
-    bounds = scene_setup.moving_bounds(Facts(reading.model))
+    bounds = overlaps.moving_bounds(Facts(reading.model))
     if bounds is None:
         raise nothing_to_do(issue)
     low, high = (bound / reading.model.units.meters_per_unit for bound in bounds)

@@ -14,10 +14,10 @@ from ..authoring import joint_edits, vendor_edits
 from ..authoring.joint_maker import JointMaker, JointOptions
 from ..bridge import joint_ends, props
 from ..bridge.joint_frames import is_joint
-from ..bridge.roles import is_body
+from ..bridge.roles import is_body, parents_of
 from ..core import joint_kinds
 from ..core.errors import InputError
-from ..core.rules import joint_frames, scene_setup
+from ..core.rules import joint_frames, overlaps
 from ..core.rules.base import Facts
 from ..core.schemas import usd_physics
 from .fix_table import fix
@@ -110,14 +110,21 @@ def _nearest(scene: Scene, joint: Object) -> Any:
 def _separate(scene: Scene, issue: FoundIssue) -> None:
     from ..bridge import scene_read
 
-    obj = object_of(scene, issue, places=True)
+    object_of(scene, issue, places=True)
     reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
-    way = scene_setup.separation(Facts(reading.model), issue.path)
-    if way is None:
+    found = overlaps.separation(Facts(reading.model), issue.path)
+    if found is None:
         raise nothing_to_do(issue)
-    # From the world to the space of the location.
-    space = (obj.matrix_world @ obj.matrix_basis.inverted_safe()).to_3x3()
-    obj.location += space.inverted_safe() @ mathutils.Vector((way / reading.model.units.meters_per_unit).tolist())
+    way = mathutils.Vector((found.way / reading.model.units.meters_per_unit).tolist())
+    sites = [reading.sites[path] for path in sorted(found.moved) if path in reading.sites]
+    if any(site.instance is not None for site in sites):
+        raise InputError(f"'{issue.name}' hangs together with what an instance shows; move the instance.")
+    objects = {site.obj for site in sites}
+    for obj in objects:
+        if objects.isdisjoint(parents_of(obj)):
+            # From the world to the space of the location.
+            space = (obj.matrix_world @ obj.matrix_basis.inverted_safe()).to_3x3()
+            editable(obj).location += space.inverted_safe() @ way
 
 
 @fix("KinematicVelocity", safe=True, label="Clear the velocities")

@@ -26,6 +26,7 @@ from .rules import (
     joints,
     mujoco,
     newton,
+    overlaps,
     scene_setup,
     values,
     vendors,
@@ -43,8 +44,8 @@ _ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
 _UNWRITABLE = frozenset({"NameClash"})
 # Importing a module registers its rules.
 _MODULES = (
-    bodies, colliders, joints, joint_frames, groups, values, scene_setup, vendors, mujoco, newton, deformables,
-    gltf_readers,
+    bodies, colliders, joints, joint_frames, groups, values, overlaps, scene_setup, vendors, mujoco, newton,
+    deformables, gltf_readers,
 )  # fmt: skip
 
 

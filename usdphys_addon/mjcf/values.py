@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 INFINITE = float("inf")
 #: Meshes that reach further, m, are left out: squares of their moments are no longer finite.
 FARTHEST = 1e15
+#: Width of the least range that MuJoCo takes for one.
+NARROW = 1e-6
 #: Of a geom whose file says nothing: sliding, torsional, rolling friction; and its density, kg/m^3.
 FRICTION, DENSITY = (1.0, 0.005, 0.0001), 1000.0
 #: Dynamics of an actuator that let its control follow later.

@@ -14,7 +14,7 @@ from ..model import Prim
 from ..schemas import usd_physics
 from ..words import counted
 from .base import Facts, Finding, name, rule
-from .scene_setup import solids_of_scene
+from .overlaps import solids_of_scene
 
 
 def _each(facts: Facts, kind: str = "") -> Iterator[tuple[Prim, Deformable]]:

@@ -31,12 +31,13 @@ from ..impulse_sums import ImpulseSums
 from ..joint_facts import NO_LIMIT, Drive, JointFacts
 from ..vendor_settings import Surface, surface_of
 from ..weights import Weight
-from . import flight, held_back, joint_effects, landing, missed, slow, tops, tuning
+from . import flight, joint_effects, landing, missed, tops, tuning
 from .bodies import CLAMP
 from .bonds import Bonds
 from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of, yielding
 from .contact_hook import ContactHook, Grip
 from .contact_roles import driven_wheels, lying, pivots_of, rollers_of
+from .corrections import Chosen, Corrections, May
 from .energy import PERIOD, EnergyWatch, Matter
 from .followers import Follower
 from .gears import Train, trains_of
@@ -95,11 +96,7 @@ class SavedSpace:
     steps: int
     racing: list[tuple[int, float, float]]
     ways: NDArray[np.float64]
-    fast_until: NDArray[np.int64]
-    slow: list[int]
-    rests: dict[int, Vector]
-    flying: list[int]
-    turning: list[int]
+    corrections: Chosen
     swings: bool
 
 
@@ -200,21 +197,21 @@ class SolverSpace(Engine):
         if self.constraints:
             self._set_sleep({path for item in self.constraints for path in (item.facts.body0, item.facts.body1)})
         self._kept_up()
+        #: m: shorter side of each body, and from its middle to its end; 0 for those without.
+        self._sizes = self._by_row(item.size for item in self._templates)
+        self._radii = self._by_row(max(item.radius, 0.0) for item in self._templates)
+        self._has_weight = self._by_row((item.weight is not None for item in self._templates), bool)
+        #: By row, whether a body may move and turn along all axes.
+        self._is_unbound = self._by_row(
+            (all((*item.settings.moves, *item.settings.turns)) for item in self._templates), bool
+        )
+        self._jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1) if path}
+        self._reduced = {path for item in self.constraints if item.state.reduced
+                         for path in (item.facts.body0, item.facts.body1) if path}  # fmt: skip
         #: Distances, m, in a step of the solver from which a body is watched between its places; infinite without size.
         leaps = [0.5 * item.size if item.sides and item.weight is not None else np.inf for item in self._templates]
-        self._leaps = np.array(leaps, float)[self._template_of]
+        self._leaps = self._by_row(leaps)
         self._watched = np.zeros(len(self.paths), bool)
-        self._find_loose()
-        #: Rows of the bodies that turn in the next time step, and may wobble.
-        self._flying: list[int] = []
-        #: The time step up to which a body may be held back by what it slides over. Those of reduced coordinates cannot
-        #: be moved on.
-        self._fast_until = np.zeros(len(self.paths), np.int64)
-        self._may_be_held_back = np.full(len(self.paths), self._has_seams())
-        #: Bodies that joints hold in place, or that nothing pulls; the slow rows of these; what is kept of their ways.
-        self._may_be_slow = np.zeros(len(self.paths), bool)
-        self._slow_rows: list[int] = []
-        self._rests: dict[int, Vector] = {}
         self._swept = np.ones(len(self.paths), bool)
         self._swept[self._rows_among(self._seeing)] = False
         #: The bodies that physics moves, tied by joints; and by row the number of what is tied, None without joints.
@@ -224,74 +221,11 @@ class SolverSpace(Engine):
         self._watch = EnergyWatch()
         matter = _matter([template.weight for template in self._templates])
         self._matter = Matter(matter.masses[self._template_of], matter.moments[self._template_of])
-        reduced = {path for item in self.constraints if item.state.reduced
-                   for path in (item.facts.body0, item.facts.body1)}  # fmt: skip
-        swinging = {path for item in self.constraints
-                    if sum(not one.is_locked and not one.is_limited for one in item.facts.freedoms[3:]) > 1
-                    for path in (item.facts.body0, item.facts.body1)}  # fmt: skip
-        #: Rows of bodies that may precess; of a crowd none is looked at.
-        self._tops = [row for row in self._rows_among(swinging) if self.paths[row] in self.weights]
-        self._tops = self._tops if len(self._tops) <= tuning.FEW_TOPS else []
-        #: Of templates, whether their bodies may move and turn along all axes.
-        is_unbound = [all((*item.settings.moves, *item.settings.turns)) for item in self._templates]
-        at_points = tops.held_at_points(self.constraints, self.weights) if len(self.weights) <= tuning.CROWD else []
-        row_of = {path: row for row, path in enumerate(self.paths)} if at_points else {}
-        #: By row, the bodies that turn about a fixed point; of a crowd none.
-        self._points = {
-            row_of[each.path]: each for each in at_points if is_unbound[self._template_of[row_of[each.path]]]
-        }  # fmt: skip
-        self._may_turn = np.zeros(len(self.paths), bool)
-        self._may_turn[list(self._points)] = True
-        is_led = bool(self.followers or self.trains or self._softened)
-        is_done = is_led or len(self._points) == len(self.constraints)
-        self._swings = Swings(() if is_done else self.constraints, self.weights, self.paths)
-        self._swing_gently()
-        self._tops = [row for row in self._tops if row not in self._points]
-        #: Rows of those that turn about a point in the next time step.
-        self._turning: list[int] = []
-        lengths = np.array([item.size for item in self._templates], float)[self._template_of]
-        radii = np.array([item.radius for item in self._templates], float)[self._template_of]
-        has_weight = np.array([item.weight is not None for item in self._templates], bool)[self._template_of]
-        self._sizes = lengths
-        self._may_be_held_back &= has_weight & (lengths > 0.0)
-        self._may_be_held_back[self._rows_among(reduced)] = False
-        if len(self.weights) <= tuning.MOST_SLIDING:
-            held = self._held_in_place()
-            self._may_be_slow[self._rows_among((held if any(self.gravity) else self.weights.keys()) - reduced)] = True
-            self._may_be_slow &= has_weight
-        candidates = np.flatnonzero(self._may_be_slow).tolist()
-        own_steps = (self.physics.rigid_bodies[self.handles[self.paths[row]]] for row in candidates)
-        #: In a step of the solver, of the one of these bodies that takes most.
-        self._small_steps = int(self.physics.integration_parameters.num_solver_iterations)
-        self._small_steps += max((body.additional_solver_iterations for body in own_steps), default=0)
-        self._hook = ContactHook(
-            self._surfaces, self.handles, lengths.tolist(), self.weights, reduced, self._wheels()
-        )  # fmt: skip
-        jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1) if path}
-        bound_rows = np.flatnonzero(~np.array(is_unbound, bool)[self._template_of]).tolist()
-        self._hook.bound = {self.handles[path] for path in (*jointed, *(self.paths[row] for row in bound_rows))}
-        may_slide = has_weight & (radii > 0.0)
-        may_slide[self._rows_among(reduced if len(jointed) <= FEW_JOINTED else jointed)] = False
-        self._radii, self._is_told = np.maximum(radii, 0.0), not self.weights
-        own = [self._templates[number] for number in set(self._template_of.tolist())]
-        searched = [item.size for item in own if item.is_searched and item.weight is not None]
-        self._windows = Windows(self.physics, self.static_handles.values(), min(filter(None, searched), default=0.0))
-        rolls = np.array([bool(item.rollers) for item in self._templates], bool)[self._template_of]
-        self._sliding = Sliding(
-            self._hook, [self.handles[path] for path in self.paths], np.where(may_slide, radii, -1.0), lengths, rolls,
-            time_step, self._period,
-        )  # fmt: skip
-        self._racing = Racing(self._limits, time_step)
-        self._grip()
-        self._hook.rollers = rollers_of(
-            self.physics, self._stock.statics, self.static_handles,
-            ((self.handles[self.paths[row]], self._templates[self._template_of[row]]) for row in np.flatnonzero(rolls)),
-        )  # fmt: skip
-        self._hook.lying = lying(self.physics, self._hook.rollers)
-        self._hook.ledges.statics = self.static_handles.values()
-        self._hook.pivots = pivots_of(self.constraints, self.handles, self.static_handles)
-        self._hook.attach(self.physics)
+        self._is_told = not self.weights
+        self._choose_corrections()
+        self._attach_hook()
         self._part_rows()
+        own = [self._templates[number] for number in set(self._template_of.tolist())]
         small = sum(item.size**2 < 4.0 * missed.LEAST_CROSS and item.weight is not None for item in own)
         #: Of no crowd: to look at all contacts takes long.
         self._small: missed.SmallContacts | None = None
@@ -307,8 +241,7 @@ class SolverSpace(Engine):
             ways, turns = (time_step * np.linalg.norm(part, axis=1) for part in (speeds[:, :3], speeds[:, 3:]))
             self._ways = ways
             self.watch_fast(ways)
-            self._flying = flight.chosen(turns, self._may_wobble)
-            self._turning = flight.chosen(turns, self._may_turn)
+            self._corrections.watch_turns(turns, np.ones(len(self.paths), bool))
             self._watch_swings(np.ones(len(self.paths), bool))
             self._watch_held_back(ways, turns)
             self._sliding.watch(ways, turns, self._frame)
@@ -322,6 +255,83 @@ class SolverSpace(Engine):
                 [self.handles[path] for path in self.weights if path not in self._asleep],
                 [handle for path, handle in self.handles.items() if path not in self.weights],
             )  # fmt: skip
+
+    def _choose_corrections(self) -> None:
+        """Find what may need to be set right after a step of the solver, what swings, and what may precess."""
+        is_few, count = len(self.weights) <= tuning.CROWD, len(self.paths)
+        is_loose = np.ones(count, bool)
+        is_loose[self._rows_among(self._jointed)] = False
+        weights = [item.weight for item in self._templates]
+        sweeps = [
+            landing.sweeps_of(weight.mass, max(weight.moments), item.size) if weight else 0.0
+            for weight, item in zip(weights, self._templates, strict=True)
+        ]  # fmt: skip
+        self._landings = landing.Landings(
+            self._by_row(sweeps) * is_loose, self._sizes, self.physics.integration_parameters
+        )  # fmt: skip
+        wobbles = [flight.may_wobble(item.weight) and all(item.settings.turns) for item in self._templates]
+        may_wobble = self._by_row(wobbles, bool) & is_loose & is_few
+        is_reduced = np.zeros(count, bool)
+        is_reduced[self._rows_among(self._reduced)] = True
+        # Those of reduced coordinates cannot be moved on.
+        may_be_held_back = self._has_weight & (self._sizes > 0.0) & ~is_reduced & self._has_seams()
+        may_be_slow = np.zeros(count, bool)
+        if len(self.weights) <= tuning.MOST_SLIDING:
+            held = self._held_in_place()
+            may_be_slow[self._rows_among((held if any(self.gravity) else self.weights.keys()) - self._reduced)] = True
+            may_be_slow &= self._has_weight
+        at_points = tops.held_at_points(self.constraints, self.weights) if is_few else []
+        row_of = {path: row for row, path in enumerate(self.paths)} if at_points else {}
+        points = {row_of[each.path]: each for each in at_points if self._is_unbound[row_of[each.path]]}
+        own_steps = (self.physics.rigid_bodies[self.handles[self.paths[row]]] for row in np.flatnonzero(may_be_slow))
+        small_steps = int(self.physics.integration_parameters.num_solver_iterations)
+        small_steps += max((body.additional_solver_iterations for body in own_steps), default=0)
+        self._corrections = Corrections(
+            self.paths, self.weights, May(may_wobble, may_be_slow, may_be_held_back, points), self._tied, self._sizes,
+            self._radii, small_steps,
+        )  # fmt: skip
+        swinging = {path for item in self.constraints
+                    if sum(not one.is_locked and not one.is_limited for one in item.facts.freedoms[3:]) > 1
+                    for path in (item.facts.body0, item.facts.body1)}  # fmt: skip
+        precessing = [row for row in self._rows_among(swinging) if self.paths[row] in self.weights]
+        #: Rows of bodies that may precess; of a crowd none is looked at.
+        self._tops = [row for row in precessing if row not in points] if len(precessing) <= tuning.FEW_TOPS else []
+        is_led = bool(self.followers or self.trains or self._softened)
+        is_done = is_led or len(points) == len(self.constraints)
+        self._swings = Swings(() if is_done else self.constraints, self.weights, self.paths)
+        self._swing_gently()
+
+    def _attach_hook(self) -> None:
+        """Let the solver ask for what it does not know of contacts, and watch what slides, races and lies far away."""
+        self._hook = ContactHook(
+            self._surfaces, self.handles, self._sizes.tolist(), self.weights, self._reduced, self._wheels()
+        )  # fmt: skip
+        bound = (self.paths[row] for row in np.flatnonzero(~self._is_unbound))
+        self._hook.bound = {self.handles[path] for path in (*self._jointed, *bound)}
+        may_slide = self._has_weight & (self._radii > 0.0)
+        may_slide[self._rows_among(self._reduced if len(self._jointed) <= FEW_JOINTED else self._jointed)] = False
+        own = [self._templates[number] for number in set(self._template_of.tolist())]
+        searched = [item.size for item in own if item.is_searched and item.weight is not None]
+        self._windows = Windows(self.physics, self.static_handles.values(), min(filter(None, searched), default=0.0))
+        rolls = self._by_row((bool(item.rollers) for item in self._templates), bool)
+        self._sliding = Sliding(
+            self._hook, [self.handles[path] for path in self.paths], np.where(may_slide, self._radii, -1.0),
+            self._sizes, rolls, self.time_step, self._period,
+        )  # fmt: skip
+        self._racing = Racing(self._limits, self.time_step)
+        self._grip()
+        self._hook.rollers = rollers_of(
+            self.physics, self._stock.statics, self.static_handles,
+            ((self.handles[self.paths[row]], self._templates[self._template_of[row]]) for row in np.flatnonzero(rolls)),
+        )  # fmt: skip
+        self._hook.lying = lying(self.physics, self._hook.rollers)
+        self._hook.ledges.statics = self.static_handles.values()
+        self._hook.pivots = pivots_of(self.constraints, self.handles, self.static_handles)
+        self._hook.attach(self.physics)
+
+    def _by_row(self, values: Iterable[Any], dtype: type = float) -> NDArray[Any]:
+        """Values of templates as values of bodies (n,)."""
+        return np.array(list(values), dtype)[self._template_of]
 
     # ----------------------------------------------------------------------- going on
 
@@ -619,12 +629,11 @@ class SolverSpace(Engine):
             self._frame += 1
             self._ways = ways = np.linalg.norm(positions - before, axis=1)
             self.watch_fast(ways)
-            self._watch_slow(positions, ways)
+            self._corrections.watch_slow(positions, ways, self._steps, self._touching)
             asks = not self._is_told and self._frame % SPINS_OF_CROWD == 0
             if self._racing or asks or len(self.weights) <= tuning.CROWD:
                 turns = _turns(turned, rotations)
-                self._flying = flight.chosen(turns, self._may_wobble & awake)
-                self._turning = flight.chosen(turns, self._may_turn)
+                self._corrections.watch_turns(turns, awake)
                 self._watch_swings(awake)
                 self._watch_sliding(ways, turns)
                 self._racing.watch(self._views, ways, turns, self._frame)
@@ -767,42 +776,15 @@ class SolverSpace(Engine):
         parameters = self.physics.integration_parameters
         parameters.warmstart_coefficient = 0.0 if is_again else 1.0
         self._hook.begin(self.physics)
-        fast = held_back.noted(
-            (self._views[row], float(self._sizes[row]), float(self._radii[row])) for row in self._fast_rows()
-        )  # fmt: skip
-        steady = slow.noted((row, self._views[row]) for row in self._slow_rows)
-        # What an animation leads has no weight here.
-        flying = flight.noted(
-            (self.paths[row], self._views[row], self.weights[self.paths[row]])
-            for row in self._flying if self.paths[row] in self.weights
-        )  # fmt: skip
-        about_points = tops.noted(self.physics, (
-            (self._points[row], self._views[row], self.weights[self.paths[row]])
-            for row in self._turning if self.paths[row] in self.weights
-        ))  # fmt: skip
+        noted = self._corrections.noted(self.physics, self._views, self._frame, self._ways)
         self.physics.step()
         if self._swings.now:
             kinematic = [self.physics.rigid_bodies[self.handles[path]] for path in ways]
             self._swings.settle(self.physics, self._views, kinematic)
         self._hook.end(self.physics)
-        if flying is not None:
-            flying.go_on(self._touched(flying.paths), seconds)
-        if about_points:
-            touched = self._touched([each.held.path for each in about_points])
-            tops.go_on(about_points, touched, np.array(self.gravity), seconds)
-        if steady:
-            slow.go_on(steady, self._rests, seconds, self._small_steps)
-        if fast:
-            held_back.go_on(self.physics, fast, seconds)
+        self._corrections.go_on(noted, self.physics, self._touched, np.array(self.gravity), seconds)
         for train in self.trains:
             train.release(self.physics)
-
-    def _fast_rows(self) -> list[int]:
-        """Rows of the bodies that what they slide over may hold back, the fastest of a crowd."""
-        rows = np.flatnonzero(self._fast_until > self._frame)
-        if len(rows) > tuning.CROWD:
-            rows = rows[np.argsort(-self._ways[rows] / self._sizes[rows], kind="stable")[: tuning.CROWD]]
-        return rows.tolist()
 
     def _states(self) -> list[tuple[Any, Any, Any, Any]]:
         """Of each body, and of each hand that holds one: itself, its pose, its linear and its angular velocity."""
@@ -844,26 +826,6 @@ class SolverSpace(Engine):
         numbers: dict[str, int] = {}
         return np.array([numbers.setdefault(self._tied.root(path), len(numbers)) for path in self.paths], np.int64)
 
-    def _find_loose(self) -> None:
-        """Of bodies without joints those whose contacts share an impact among themselves, and those that may wobble."""
-        weights = [item.weight for item in self._templates]
-        widths = [item.size for item in self._templates]
-        sweeps = [
-            landing.sweeps_of(weight.mass, max(weight.moments), width) if weight else 0.0
-            for weight, width in zip(weights, widths, strict=True)
-        ]  # fmt: skip
-        wobbles = [flight.may_wobble(item.weight) and all(item.settings.turns) for item in self._templates]
-        jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1)}
-        is_loose = np.ones(len(self.paths), bool)
-        is_loose[self._rows_among(jointed)] = False
-        self._landings = landing.Landings(
-            np.array(sweeps, float)[self._template_of] * is_loose, np.array(widths, float)[self._template_of],
-            self.physics.integration_parameters,
-        )  # fmt: skip
-        self._may_wobble = np.array(wobbles, bool)[self._template_of] & is_loose
-        if len(self.weights) > tuning.CROWD:
-            self._may_wobble[:] = False
-
     def _held_in_place(self) -> set[str]:
         """Bodies that joints with what physics does not move hold: others do not hover against gravity.
 
@@ -873,24 +835,6 @@ class SolverSpace(Engine):
         anchored = {dynamic[0] for dynamic in ends if len(dynamic) == 1}
         return {path for paths in self._tied.groups().values() if len(paths) == 1 for path in paths} & anchored
 
-    def _watch_slow(self, positions: NDArray[np.float64], ways: NDArray[np.float64]) -> None:
-        """Look at slow bodies in each step of the solver. positions (n, 3), ways (n,): m, after and in a time step.
-
-        Not at those that touch something, or whose joints lead to one that does: contacts correct places, too.
-        """
-        if not self._may_be_slow.any():
-            return
-        small = slow.slow_rows(positions, ways, self._steps * self._small_steps) & self._may_be_slow
-        rows = np.flatnonzero(small).tolist()
-        if rows:
-            colliders, touching = self.physics.colliders, set()
-            for pair in self.physics.narrow_phase.contact_pairs():
-                if pair.has_any_active_contact:
-                    touching |= {colliders[each].parent for each in (pair.collider1, pair.collider2)}
-            held = {self._tied.root(path) for path in self.weights if self.handles[path] in touching}
-            rows = [row for row in rows if self._tied.root(self.paths[row]) not in held]
-        self._slow_rows = rows
-
     def _has_seams(self) -> bool:
         """True if what does not move has inner edges: a surface of triangles, or several shapes beside each other."""
         bodies, colliders = self.physics.rigid_bodies, self.physics.colliders
@@ -899,8 +843,7 @@ class SolverSpace(Engine):
 
     def _watch_held_back(self, ways: NDArray[np.float64], turns: NDArray[np.float64] | float) -> None:
         """Look at fast bodies in each step of the solver. ways, turns (n,): m and rad, in the last time step."""
-        fast = ways + self._radii * turns > held_back.LEAST * self._sizes * self.substeps
-        self._fast_until[fast & self._may_be_held_back] = self._frame + self._period
+        self._corrections.watch_fast(ways, turns, self.substeps, self._frame + self._period)
 
     def _watch_sliding(self, ways: NDArray[np.float64], turns: NDArray[np.float64]) -> None:
         """Look at the contacts of bodies that move. ways, turns (n,): m and rad, in the last time step."""
@@ -945,7 +888,7 @@ class SolverSpace(Engine):
     def _led_steps(self) -> int:
         """Steps that the body takes that a surface leads round most; of the fastest for their size."""
         most = self.substeps
-        chosen = self._sliding.looked & self._may_be_held_back
+        chosen = self._sliding.looked & self._corrections.may.held_back
         rates = np.zeros(len(chosen))
         rates[chosen] = self._ways[chosen] / self._sizes[chosen]
         # A surface that leads a slower body round so fast would have to be narrower than the body.
@@ -968,6 +911,11 @@ class SolverSpace(Engine):
         """Those of some bodies that something touches, or a hand holds."""
         grabbed = {grab.path for grab in self.grabs.values()}
         return {path for path in paths if path in grabbed or self._touches(path)}
+
+    def _touching(self) -> set[str]:
+        """Paths of the bodies that touch something."""
+        return {self._path_of[each] for first, second, _ in touching_bodies(self.physics) for each in (first, second)
+                if each in self._path_of}  # fmt: skip
 
     def _touches(self, path: str) -> bool:
         return touches(self.physics, self.handles[path])
@@ -1275,8 +1223,8 @@ class SolverSpace(Engine):
             self.physics.snapshot(), self.gravity, [constraint.saved() for constraint in self.constraints],
             {number: copy.copy(held) for number, held in self.grabs.items()}, dict(self.weights), list(self.broken),
             dict(self._grips), self._frame, dict(self._led), self._leading.copy(), self._watched.copy(),
-            self._sliding.state(), self._steps, self._racing.state(), self._ways.copy(), self._fast_until.copy(),
-            list(self._slow_rows), dict(self._rests), list(self._flying), list(self._turning), self._swings.now,
+            self._sliding.state(), self._steps, self._racing.state(), self._ways.copy(), self._corrections.saved(),
+            self._swings.now,
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
@@ -1309,9 +1257,8 @@ class SolverSpace(Engine):
         self._steps = saved.steps
         self._sliding.load(saved.sliding)
         self._racing.load(saved.racing)
-        self._ways, self._fast_until = saved.ways.copy(), saved.fast_until.copy()
-        self._slow_rows, self._rests, self._flying = list(saved.slow), dict(saved.rests), list(saved.flying)
-        self._turning, self._swings.now = list(saved.turning), saved.swings
+        self._ways, self._swings.now = saved.ways.copy(), saved.swings
+        self._corrections.chosen = copy.deepcopy(saved.corrections)
         self._windows.read(self.physics)
         self._hook.ledges.forget()
         if self._small is not None:
