@@ -1349,6 +1349,36 @@ def test_what_joints_tie_together_is_named_once_and_leaves_the_ground_together()
     assert overlaps.separation(validate.Facts(usd_read.read_stage(stage)), "/L1") is None
 
 
+@pytest.mark.parametrize(("author", "locks"), [
+    (lambda s: [joint(s, "/A", B, f"/J{axis}", UsdPhysics.RevoluteJoint, Axis=axis) for axis in "XY"], True),
+    (lambda s: [joint(s, "/A", B, f"/J{axis}", UsdPhysics.RevoluteJoint, Axis=axis) for axis in "XYZ"], True),
+    (lambda s: [joint(s, "/A", B, "/J0", UsdPhysics.RevoluteJoint, Axis="X"),
+                joint(s, B, "/A", "/J1", UsdPhysics.PrismaticJoint, Axis="X")], True),
+    (lambda s: [joint(s, "/A", B, f"/J{shift}", UsdPhysics.RevoluteJoint, Axis="Z", LocalPos0=(shift, 0, 0),
+                      LocalPos1=(shift, 0, 0)) for shift in (0, 1)], True),
+    # The two hinges of a door, and two rails.
+    (lambda s: [joint(s, "/A", B, f"/J{height}", UsdPhysics.RevoluteJoint, Axis="Z", LocalPos0=(0, 0, height),
+                      LocalPos1=(0, 0, height)) for height in (0, 1)], False),
+    (lambda s: [joint(s, "/A", B, f"/J{shift}", UsdPhysics.PrismaticJoint, Axis="Z", LocalPos0=(shift, 0, 0),
+                      LocalPos1=(shift, 0, 0)) for shift in (0, 1)], False),
+    (lambda s: [joint(s, "/A", B, f"/J{axis}", UsdPhysics.RevoluteJoint, Axis=axis, JointEnabled=axis == "X")
+                for axis in "XY"], False),
+    (lambda s: [joint(s, "/A", B, "/J0", UsdPhysics.RevoluteJoint, Axis="X"),
+                joint(s, None, B, "/J1", UsdPhysics.RevoluteJoint, Axis="Y")], False),
+])  # fmt: skip
+def test_hinges_and_slides_of_the_same_bodies_by_different_axes_are_named(author, locks):
+    """As in USD files of MuJoCo's models, where a hip is three hinges: all held, and nothing was said."""
+    stage = new_stage()
+    solid(stage, "/A")
+    solid(stage).AddTranslateOp().Set((0, 0, 3))
+    author(stage)
+    issues = [issue for issue in validate.validate(usd_read.read_stage(stage)) if issue.code == "JointsLockEachOther"]
+    assert len(issues) == locks
+    assert all("hold the same two bodies by different axes" in issue.message for issue in issues)
+    assert not [issue for issue in validate.validate(usd_read.read_stage(stage), "newton")
+                if issue.code == "JointsLockEachOther"]  # fmt: skip
+
+
 @pytest.mark.parametrize("excuse", ["filter", "joint", "group", "kinematic", "above"])
 def test_what_does_not_meet_a_plane_is_not_inside_of_it(excuse):
     stage = new_stage()

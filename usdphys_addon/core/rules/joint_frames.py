@@ -19,11 +19,14 @@ from .. import frames, joint_kinds
 from ..model import Prim
 from ..schemas import usd_physics
 from ..words import joint_value_text
-from .base import Above, Facts, Finding, rule
+from .base import Above, Facts, Finding, name, rule
 
 Array = NDArray[np.float64]
 #: Largest misalignment without an issue: radians; metres; metres per metre between body and joint frame.
 ANGLE_TOLERANCE, DISTANCE_TOLERANCE, RELATIVE_TOLERANCE = 2e-3, 1e-5, 1e-3
+_OF_ONE_AXIS, _LETTERS = ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint"), "XYZ"
+#: Angle, rad, within which the axes of two joints are one, as those of the hinges of a door.
+_ALIGNED = 0.02
 
 
 @dataclass(slots=True)
@@ -112,6 +115,46 @@ def _tilts(relative: Array, locked: NDArray[np.bool_]) -> Array:
         others = np.delete(axis, free, axis=1)
         angles[chosen] = np.arctan2(np.linalg.norm(others, axis=1), axis[:, free])
     return angles
+
+
+def _locking(facts: Facts) -> list[list[Prim]]:
+    """Hinges and slides that hold the same two bodies and allow no common motion."""
+    joints = [pair for pair in facts.once(_measurable) if pair[0].type_name in _OF_ONE_AXIS]
+    holders: dict[frozenset[str], list[int]] = defaultdict(list)
+    for row, (_, joint) in enumerate(joints):
+        bodies = [facts.carrier.at(path) for side in (0, 1) for path in _body(joint, side)[:1]]
+        ends = frozenset(body.path for body in bodies if body is not None)
+        if ends & facts.dynamic.keys():
+            holders[ends].append(row)
+    holders = {ends: rows for ends, rows in holders.items() if len(rows) > 1}
+    if not holders:
+        return []
+    _, places, turns = _world_frames(facts, joints, 1)
+    numbers = [_LETTERS.index(joint.resolved("axis")) for _, joint in joints]
+    axes = turns[np.arange(len(joints)), :, numbers]
+
+    def is_common(one: int, other: int) -> bool:
+        between = places[other] - places[one]
+        is_along = float(np.linalg.norm(np.cross(axes[one], axes[other]))) < _ALIGNED
+        is_same_line = float(np.linalg.norm(np.cross(axes[one], between))) < _ALIGNED * float(np.linalg.norm(between))
+        is_on_line = is_same_line or float(np.linalg.norm(between)) < DISTANCE_TOLERANCE
+        kinds = {joints[row][0].type_name for row in (one, other)}
+        return len(kinds) == 1 and is_along and (is_on_line or kinds == {"PhysicsPrismaticJoint"})
+
+    return [
+        [joints[row][0] for row in rows] for rows in holders.values()
+        if not all(is_common(rows[0], row) for row in rows[1:])
+    ]  # fmt: skip
+
+
+@rule("JointsLockEachOther")
+def joints_lock_each_other(facts: Facts) -> Iterator[Finding]:
+    for prim, other, *more in facts.once(_locking):
+        others = f"{len(more) + 1} other joints" if more else other.display
+        yield Finding(
+            prim, f"{prim.display} and {others} hold the same two bodies by different axes: all hold at once, so that "
+            "nothing moves. MuJoCo and Newton make one joint of several axes of them.", {"other": name(other)},
+        )  # fmt: skip
 
 
 @rule("JointFramesApart")
