@@ -361,6 +361,31 @@ def test_a_number_keeps_its_type_until_somebody_edits_it(tmp_path, units):
     assert str(density.GetPropertyStack()[0].typeName) == "float"
 
 
+TURNED = """
+def Xform "World"
+{
+    def Cube "Box" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsRigidBodyAPI"])
+    {
+    }
+    def PhysicsFixedJoint "Pin"
+    {
+        rel physics:body1 = </World/Box>
+        quatd physics:localRot0 = (0.7071068, 0.7071068, 0, 0)
+        quatd physics:localRot1 = (0.7071068, 0.7071068, 0, 0)
+    }
+}
+"""
+
+
+def test_a_rotation_of_double_precision_is_imported_and_keeps_its_type(tmp_path):
+    said = [issue.code for issue in load(tmp_path, TURNED).issues]
+    assert "WrongValueType" in said
+    stage, _ = write(tmp_path)
+    rotation = stage.GetAttributeAtPath("/World/Pin.physics:localRot0")
+    assert str(rotation.GetPropertyStack()[0].typeName) == "quatd"
+    assert rotation.Get().GetReal() == pytest.approx(0.7071068)
+
+
 def test_the_command_line_names_what_other_programs_ignore(tmp_path, capsys):
     (tmp_path / "bare.usda").write_text(HEAD + BARE.replace("float physics:density", "double physics:density"))
     assert cli.main(["validate", str(tmp_path / "bare.usda")]) == 0

@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import gc
 import json
+import math
 import os
 import random
 import struct
@@ -709,3 +710,17 @@ def test_own_imports_and_exports_let_the_collector_rest_and_wake_it(tmp_path):
     with pytest.raises(UsdPhysError):
         gltf_import.import_gltf(tmp_path / "torn.glb")
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize(("name", "number"), [
+    ("mass", math.nan), ("mass", math.inf), ("mass", -1.0), ("center_of_mass", math.nan),
+])  # fmt: skip
+def test_a_number_that_no_body_can_have_is_left_out_and_named_for_what_it_is(tmp_path, name, number):
+    body = cube("Crate")
+    body.usdphys.mass.is_applied = True
+    setattr(body.usdphys.mass, name, number if name == "mass" else (number, 0, 0))
+    document, result = exported(tmp_path / "out.glb")
+    motion = physics(document, "Crate")["motion"]
+    assert not {"mass", "centerOfMass"} & {key for key, value in motion.items() if not np.isfinite(value).all()}
+    codes = [issue.code for issue in result.issues if issue.severity == "error"]
+    assert codes and "FileDiffers" not in codes

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Geometry of Blender that deforms or is instanced: the file has the colliders that Blender shows."""
 
+import bmesh
 import bpy
 import numpy as np
 import pytest
@@ -82,6 +83,62 @@ def test_a_deformed_mesh_collides_in_the_shape_that_is_shown(tmp_path, deform, u
         found = mass.mass_properties(model, next(iter(model.bodies)))
         assert found.mass == pytest.approx(1000.0 * edge**3, rel=1e-4)
         assert found.diagonal_inertia == pytest.approx((1000.0 * edge**5 / 6.0,) * 3, rel=1e-4)
+
+
+@pytest.mark.parametrize("with_copy", [False, True])
+def test_a_mesh_in_edit_mode_collides_as_it_is_shown(tmp_path, with_copy):
+    obj = part()
+    if with_copy:
+        copy = part("Copy", (3, 0, 2))
+        copy.data = obj.data
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.object.mode_set(mode="EDIT")
+    edited = bmesh.from_edit_mesh(obj.data)
+    bmesh.ops.scale(edited, vec=(2, 2, 2), verts=edited.verts)
+    bmesh.update_edit_mesh(obj.data)
+    result, _, model = export(tmp_path / "out.usda")
+    assert [issue.message for issue in result.issues if issue.severity == "error"] == []
+    assert len(model.colliders) == 1 + with_copy
+    for collider in model.colliders.values():
+        assert np.ptp(collider.mesh().points, axis=0) == pytest.approx((2, 2, 2))
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def lattice():
+    return bpy.data.lattices.new("Cage")
+
+
+def speaker():
+    return bpy.data.speakers.new("Voice")
+
+
+@pytest.mark.parametrize("make", [lattice, speaker])
+@pytest.mark.parametrize("units", [usd_export.StageUnits(), usd_export.StageUnits(0.01, 1.0, "Y")])
+def test_what_blender_writes_no_prim_for_is_a_body_in_the_file(tmp_path, make, units):
+    obj = bpy.data.objects.new("Part", make())
+    bpy.context.collection.objects.link(obj)
+    obj.location, obj.rotation_euler = (1, 2, 3), (0.3, 0.2, 0.1)
+    obj.usdphys.rigid_body.is_applied = True
+    collider = obj.usdphys.colliders.add()
+    collider.shape, collider.size = "CUBE", (0.4, 0.6, 0.2)
+    result, _, model = export(tmp_path / "out.usda", units=units)
+    assert [issue.code for issue in result.issues if issue.code == "NotExported"] == []
+    assert result.counts["bodies"] == len(model.bodies) == len(model.colliders) == 1
+    (body,) = model.bodies.values()
+    assert body.world == pytest.approx(np.array(obj.matrix_world), abs=1e-5)
+
+
+def test_the_animation_of_what_blender_writes_no_prim_for_is_missed(tmp_path):
+    obj = bpy.data.objects.new("Part", lattice())
+    bpy.context.collection.objects.link(obj)
+    obj.usdphys.rigid_body.is_applied = obj.usdphys.rigid_body.kinematic_enabled = True
+    for frame in (1, 10):
+        obj.location.x = frame
+        obj.keyframe_insert("location", frame=frame)
+    result, _, model = export(tmp_path / "out.usda", animation=True)
+    assert len(model.bodies) == 1
+    (missed,) = [issue for issue in result.issues if issue.code == "AnimationLeftOut"]
+    assert "Part" in missed.message and "no prim" in missed.message
 
 
 # --------------------------------------------------------------------------- instances

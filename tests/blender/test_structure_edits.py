@@ -429,3 +429,85 @@ def test_a_layer_says_that_its_edits_hold_in_all_variants(tmp_path):
     result = export(tmp_path / "layer.usda", "layer")
     assert [issue.path for issue in result.issues if issue.code == "EditOverVariants"] == ["/World/Box"]
     assert of_variant(tmp_path / "layer.usda", "small")[0] == 3.0
+
+
+CART = """#usda 1.0
+(
+    defaultPrim = "World"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+
+def Xform "Proto"
+{
+}
+
+def Xform "World"
+{
+    def "Copy" (prepend references = </Proto>)
+    {
+    }
+    def Xform "Cart" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+    {
+        def Sphere "Wheel" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+        {
+        }
+        def PhysicsRevoluteJoint "Axle"
+        {
+            rel physics:body0 = </World/Cart>
+            rel physics:body1 = </World/Cart/Wheel>
+        }
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_joint_that_is_renamed_with_its_bodies_has_its_new_name_and_its_bodies(tmp_path, form):
+    import_text(tmp_path, CART)
+    for name in ("World", "Cart", "Wheel", "Axle"):
+        bpy.data.objects[name].name = f"New{name}"
+    result = export(tmp_path / "out.usda", form)
+    assert [issue.message for issue in result.issues if issue.code == "FileDiffers"] == []
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    (joint,) = [prim for prim in stage.Traverse() if prim.GetTypeName() == "PhysicsRevoluteJoint"]
+    assert str(joint.GetPath()) == "/NewWorld/NewCart/NewAxle"
+    for side, name in enumerate(("/NewWorld/NewCart", "/NewWorld/NewCart/NewWheel")):
+        assert [str(path) for path in joint.GetRelationship(f"physics:body{side}").GetTargets()] == [name]
+
+
+BOUND = """#usda 1.0
+(
+    defaultPrim = "World"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+
+def Xform "World"
+{
+    def Material "Ice" (prepend apiSchemas = ["PhysicsMaterialAPI"])
+    {
+        float physics:dynamicFriction = 0.05
+    }
+    def Cube "Shape" (prepend apiSchemas = ["PhysicsCollisionAPI", "MaterialBindingAPI"])
+    {
+        rel material:binding:physics = </World/Ice>
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("of_collider", [False, True])
+def test_another_physics_material_of_an_imported_collider_is_what_the_file_has(tmp_path, of_collider, form):
+    import_text(tmp_path, BOUND)
+    rubber = bpy.data.materials.new("Rubber")
+    rubber.usdphys.physics_material.dynamic_friction = 0.9
+    physics = bpy.data.objects["Shape"].usdphys
+    (physics.colliders[0] if of_collider else physics).physics_material = rubber
+    result = export(tmp_path / "out.usda", form)
+    assert [issue.message for issue in result.issues if issue.code == "FileDiffers"] == []
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    (shape,) = [prim for prim in stage.Traverse() if prim.GetName() == "Shape"]
+    (target,) = shape.GetRelationship("material:binding:physics").GetTargets()
+    assert stage.GetPrimAtPath(target).GetAttribute("physics:dynamicFriction").Get() == pytest.approx(0.9)

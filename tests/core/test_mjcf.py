@@ -519,6 +519,67 @@ def test_a_flat_mesh_and_an_impossible_inertia_are_written_as_what_mujoco_takes(
     assert sorted(model.geom("quad").size) == pytest.approx([0.001, 1.0, 2.0])
 
 
+@pytest.mark.parametrize(("kind", "sizes"), [
+    ("Capsule", {"radius": 0.3, "height": 0}), ("Cylinder", {"radius": 0.3, "height": 0}),
+    ("Cone", {"radius": 0.3, "height": 0}), ("Cylinder", {"radius": 0, "height": 1}), ("Sphere", {"radius": 0}),
+    ("Cube", {"size": 0}),
+])  # fmt: skip
+def test_a_shape_with_a_size_of_zero_is_written_as_what_mujoco_takes(kind: str, sizes: dict[str, float]) -> None:
+    from pxr import UsdGeom, UsdPhysics
+
+    stage = usd_read.Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    shape = getattr(UsdGeom, kind).Define(stage, "/w/shape")
+    for name, value in sizes.items():
+        shape.GetPrim().GetAttribute(name).Set(float(value))
+    UsdPhysics.CollisionAPI.Apply(shape.GetPrim())
+    made = write.text_of(usd_read.read_stage(stage), "zero")
+    model, _ = judged(made.text)
+    if kind == "Capsule":
+        # Without a height it is a ball.
+        assert made.issues == []
+        assert model.geom("shape").size[0] == pytest.approx(0.3) and model.geom("shape").size[1] == 0
+    else:
+        assert ["a size of zero" in issue.message for issue in made.issues] == [True]
+
+
+def test_the_box_of_a_flat_mesh_is_written_as_what_mujoco_takes() -> None:
+    from pxr import UsdGeom, UsdPhysics
+
+    stage = usd_read.Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    mesh = UsdGeom.Mesh.Define(stage, "/w/quad")
+    mesh.CreatePointsAttr([(-2, -1, 0), (2, -1, 0), (2, 1, 0), (-2, 1, 0)])
+    mesh.CreateFaceVertexCountsAttr([4])
+    mesh.CreateFaceVertexIndicesAttr([0, 1, 2, 3])
+    UsdPhysics.CollisionAPI.Apply(mesh.GetPrim())
+    UsdPhysics.MeshCollisionAPI.Apply(mesh.GetPrim()).CreateApproximationAttr("boundingCube")
+    made = write.text_of(usd_read.read_stage(stage), "flat")
+    assert ["a size of zero" in issue.message for issue in made.issues] == [True]
+    model, _ = judged(made.text)
+    assert sorted(model.geom("quad").size) == pytest.approx([0.001, 1.0, 2.0])
+
+
+@pytest.mark.parametrize(("is_sheared", "codes"), [(False, set()), (True, {"RigidBodyOrientationScale"})])
+def test_a_body_that_is_turned_and_scaled_is_no_error_where_it_is_not_sheared(
+    tmp_path: Path, is_sheared: bool, codes: set[str]
+) -> None:
+    """What OpenUSD's validators make of rounding in a USD file says nothing of a model of MuJoCo."""
+    from pxr import UsdGeom, UsdPhysics
+
+    stage = usd_read.Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    above = UsdGeom.Xform.Define(stage, "/w")
+    (above.AddScaleOp() if is_sheared else above.AddTranslateOp()).Set((1.0, 3.0, 1.0))
+    box = UsdGeom.Cube.Define(stage, "/w/box")
+    box.AddRotateXYZOp().Set((20.0, 30.0, 40.0))
+    box.AddScaleOp().Set((1.0, 2.0, 2.0))
+    for api in (UsdPhysics.RigidBodyAPI, UsdPhysics.CollisionAPI):
+        api.Apply(box.GetPrim())
+    issues, _ = mjcf_file.write_file(stage, usd_read.read_stage(stage), tmp_path / "out.xml")
+    assert {issue.code for issue in issues if issue.severity == "error"} == codes
+
+
 @pytest.mark.parametrize("number", [math.nan, math.inf, 3e38])
 def test_a_mesh_with_a_point_that_is_nowhere_is_left_out_by_name(tmp_path: Path, number: float) -> None:
     from pxr import UsdGeom, UsdPhysics

@@ -10,6 +10,7 @@ import pytest
 from pxr import Sdf
 from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.core import schema, vendor_schemas
+from usdphys_ext.usdphys_addon.usd import edit_layer
 
 JOINT = "    rel physics:body0 = </World/A>\n    rel physics:body1 = </World/B>\n"
 CUBE = 'prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", "MaterialBindingAPI"]'
@@ -62,3 +63,23 @@ def test_no_schema_with_values_of_another_type_is_a_fault_of_the_program(tmp_pat
             found.append((cls.usd_name, said.getvalue()[-300:]))
         said.truncate(0)
     assert not found
+
+
+@pytest.mark.parametrize("suffix", [".usda", ".usdc"])
+@pytest.mark.parametrize(("type_name", "text", "value"), [
+    ("token", '"heavy"', "heavy"), ("string", '"heavy"', "heavy"), ("float[]", "[2]", [2.0]), ("int", "3", 3),
+    ("bool", "1", True), ("float3", "(1, 2, 3)", (1.0, 2.0, 3.0)), ("float", "None", None), ("float", "2", 2.0),
+])  # fmt: skip
+def test_a_flat_file_has_values_of_another_type_as_they_were(tmp_path, type_name, text, value, suffix):
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    first, rest = TEXT.split('def Cube "A" (', 1)
+    own = CUBE.replace("]", ', "PhysicsMassAPI"]')
+    body = f'def Cube "A" ({own})\n{{\n    {type_name} physics:mass = {text}\n}}\ndef Cube "Old" ('
+    assert layer.ImportFromString(first + body + rest)
+    file = tmp_path / f"flat{suffix}"
+    edit_layer.flattened(layer, file).Export(str(file))
+    flat = Sdf.Layer.OpenAsAnonymous(str(file))
+    mass = flat.GetAttributeAtPath("/World/A.physics:mass")
+    assert str(mass.typeName) == type_name
+    made = None if isinstance(mass.default, Sdf.ValueBlock) else mass.default
+    assert (list(made) == list(value)) if isinstance(value, list | tuple) else (made == value)

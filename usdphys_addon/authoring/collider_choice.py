@@ -126,10 +126,7 @@ def exports_faces(obj: Object, depsgraph: Depsgraph) -> bool:
     """True if an object is exported with faces, so that its mesh can collide."""
     if is_written_as_lines(obj) or obj.type not in meshes.GEOMETRY_TYPES:
         return False
-    evaluated = obj.evaluated_get(depsgraph)
-    if isinstance(evaluated.data, bpy.types.Mesh):
-        return len(evaluated.data.polygons) > 0
-    return meshes.has_faces(evaluated)
+    return meshes.has_faces(obj.evaluated_get(depsgraph))
 
 
 def shows_instances(obj: Object, depsgraph: Depsgraph) -> bool:
@@ -144,11 +141,12 @@ def _form_of(evaluated: Object) -> Form | None:
     """Form of an evaluated object; None if it has no faces. Cached by the content of the mesh."""
     if evaluated.type not in meshes.GEOMETRY_TYPES:
         return None
-    if isinstance(evaluated.data, bpy.types.Mesh):
+    data = meshes.mesh_data(evaluated)
+    if data is not None:
         # Counts are known without reading any vertex.
-        if not len(evaluated.data.polygons):
+        if not len(data.polygons):
             return None
-        if _is_dense(len(evaluated.data.loops), len(evaluated.data.polygons)):
+        if _is_dense(len(data.loops), len(data.polygons)):
             return Form(problem="it has too many triangles to measure")
     coordinates, corners, sizes = meshes.surface_of(evaluated)
     if not len(sizes):

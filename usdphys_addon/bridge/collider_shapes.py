@@ -6,7 +6,6 @@ from __future__ import annotations
 from copy import copy
 from typing import Any
 
-import bpy
 import numpy as np
 
 from ..core import frames, primitives
@@ -123,7 +122,4 @@ class ColliderShapes:
 
     def has_faces(self, placement: Placement) -> bool:
         """True where the evaluated geometry of an object has faces."""
-        mesh = placement.evaluated.data
-        if isinstance(mesh, bpy.types.Mesh):
-            return bool(len(mesh.polygons))
         return meshes.has_faces(placement.evaluated)

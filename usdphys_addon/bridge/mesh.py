@@ -81,15 +81,24 @@ def has_faces(obj: bpy.types.Object) -> bool:
         return mesh is not None and len(mesh.polygons) > 0
 
 
+def mesh_data(obj: bpy.types.Object) -> bpy.types.Mesh | None:
+    """The mesh data of an evaluated object with its arrays; None if its data are of another type."""
+    data: Any = obj.data
+    if not isinstance(data, bpy.types.Mesh):
+        return None
+    if data.is_editmode:
+        # The arrays of a mesh that this object or another one edits are empty until somebody asks for a copy.
+        obj.to_mesh()
+        obj.to_mesh_clear()
+    return data
+
+
 @contextmanager
 def _mesh_of(obj: bpy.types.Object) -> Iterator[bpy.types.Mesh | None]:
     """The mesh of an evaluated object, a temporary one if its data is of another type; None if it cannot have one."""
-    if isinstance(obj.data, bpy.types.Mesh):
-        if obj.mode == "EDIT":
-            # The arrays of a mesh that is edited are empty until somebody asks for a copy.
-            obj.to_mesh()
-            obj.to_mesh_clear()
-        yield obj.data
+    data = mesh_data(obj)
+    if data is not None:
+        yield data
     elif obj.type in GEOMETRY_TYPES:
         try:
             yield obj.to_mesh()

@@ -18,6 +18,8 @@ from .identity.match import Chain
 from .identity.names import SourcePaths, numbered, prim_name
 
 _UNUSED_ID = 0x7FFFFFFF
+#: Types of objects for which Blender's USD exporter writes no prim, unless they are above others.
+_WITHOUT_PRIM = frozenset({"GPENCIL", "GREASEPENCIL", "LATTICE", "LIGHT_PROBE", "SPEAKER"})
 
 
 @dataclass(slots=True)
@@ -27,7 +29,8 @@ class Placement:
     obj: the original. evaluated: its evaluated copy. physics: its properties. touched: its keys, the groups ever
     set, cached because asking Blender is slow. instance: (instancer, persistent id of the instancer within it)
     shared by all that one collection instance brings; None for plain objects. name: expected prim name. is_left_out:
-    hidden in renders, so that an export for renders has no prim for it; see `ScenePlacements.gather`.
+    Blender's exporter writes no prim for it, because of its type, or because it is hidden in renders and the export is
+    one for renders; see `ScenePlacements.gather`.
     """
 
     obj: bpy.types.Object
@@ -55,6 +58,11 @@ class Placement:
             world = self.evaluated.matrix_world if self.instance_matrix is None else self.instance_matrix
             self._matrix = np.array(world)
         return self._matrix
+
+    @property
+    def has_type_without_prim(self) -> bool:
+        """True for what Blender's USD exporter knows no prim for."""
+        return self.obj.type in _WITHOUT_PRIM
 
     @property
     def turn(self) -> bytes:
@@ -232,6 +240,8 @@ class ScenePlacements:
         if not name:
             name = remembered.name_of(original) if "prim" in touched else prim_name(label)
         placement = self._stored(Placement(original, evaluated, physics, touched, key, name, matrix, None, (label,)))
+        if touched and placement.has_type_without_prim:
+            placement.is_left_out, self.are_certain = True, False
         self.all.append(placement)
         full_name = original.name_full
         self._by_key[key, full_name] = placement

@@ -197,7 +197,7 @@ def _same_numbers(first: tuple[float, ...], second: tuple[float, ...]) -> bool:
     """Component by component, relative to the largest of both."""
     if len(first) != len(second):
         return False
-    sizes = [abs(value) for value in (*first, *second) if not is_infinite(value)]
+    sizes = [abs(value) for value in (*first, *second) if not (is_infinite(value) or math.isnan(value))]
     tolerance = RELATIVE * max(sizes, default=0.0) + ABSOLUTE
     for one, two in zip(first, second, strict=True):
         if is_infinite(one) or is_infinite(two):

@@ -7,6 +7,7 @@ surfaces, and frames of joints, for files in other words.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -237,7 +238,12 @@ class _Likeness:
                 turn @ properties.inertia @ turn.T,
             )
             here = _Matter._make(own if own is not None else one for own, one in zip(here, computed, strict=True))
-        if here.mass is not None and not _near(here.mass, there.mass, _OF_MASS * here.mass):
+        # What no body can weigh is named as that, and is in no file.
+        if (
+            here.mass is not None
+            and 0.0 < here.mass < math.inf
+            and not _near(here.mass, there.mass, _OF_MASS * here.mass)
+        ):
             said = "none" if there.mass is None else f"{there.mass:.6g} kg"
             yield self._told("mass", path, place, f"the mass of {{}} is {said} in it, and {here.mass:.6g} kg here.")
         to_scene = self._to_scene(path)

@@ -193,6 +193,7 @@ class GltfExport:
 
     def number_nodes(self, gltf: Any) -> None:
         """Find the index of each object's node; they are final now."""
+        _drop_properties(gltf)
         numbers = {id(node): index for index, node in enumerate(gltf.nodes)}
         for watched in self.scenes:
             by_name: dict[str, Any] | None = None
@@ -448,6 +449,13 @@ def _plain_lamps() -> Iterator[None]:
     finally:
         for lamp, color, use_temperature, energy, normalize in before:
             lamp.color, lamp.use_temperature, lamp.energy, lamp.normalize = color, use_temperature, energy, normalize
+
+
+def _drop_properties(gltf: Any) -> None:
+    """Take out the properties of the add-on that Blender writes as custom ones: a NaN in them would end its export."""
+    for item in (*gltf.nodes, *gltf.scenes, *gltf.meshes, *gltf.materials):
+        if isinstance(item.extras, dict) and item.extras.pop("usdphys", None) is not None and not item.extras:
+            item.extras = None
 
 
 def _native_export(scratch: Path, native: dict[str, Any]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Prims for physics that is hidden in renders, which Blender's own USD export leaves out at its default settings."""
+"""Prims for physics that Blender's own USD export leaves out: of types that it does not know, or hidden in renders."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class _Writer:
         self.stage, self.matcher, self.reading, self.units, self.issues = stage, matcher, reading, units, issues
         self.layer = matcher.layer
         self.paths: dict[str, str | None] = {}
-        self.moving: list[str] = []
+        self.moving: list[Placement] = []
 
     def write(self, sites: list[Placement]) -> None:
         is_whole = self.is_whole()
@@ -74,12 +74,15 @@ class _Writer:
             path = self.path_of(site)
             if path is not None and site.geometry in self.reading.model.prims:
                 self.write_geometry(site, path)
-        for name in self.moving:
-            self.issues.append(Issue(
-                "AnimationLeftOut", "warning", "", name,
-                f"'{name}' is hidden in renders, so its pose was written without its animation.",
-                "Choose Viewport in Use Settings For, or File > Export > USD Physics.",
-            ))  # fmt: skip
+        for site in self.moving:
+            name = site.chain[-1]
+            if site.has_type_without_prim:
+                text = f"Blender's exporter knows no prim for '{name}', so its pose was written without its animation."
+                fix = f"Give the animation and the physics of '{name}' to an Empty."
+            else:
+                text = f"'{name}' is hidden in renders, so its pose was written without its animation."
+                fix = "Choose Viewport in Use Settings For, or File > Export > USD Physics."
+            self.issues.append(Issue("AnimationLeftOut", "warning", "", name, text, fix))
 
     def is_whole(self) -> bool:
         """False if the export may be one of the selection alone, of which Blender does not tell a hook."""
@@ -123,7 +126,7 @@ class _Writer:
         spec = self.spec(path, "Xform", OBJECT_NAME, site.chain[-1])
         write_local(spec, local, 1.0)
         if is_animated(site.obj) and self.stage.HasAuthoredTimeCodeRange():
-            self.moving.append(site.chain[-1])
+            self.moving.append(site)
         return path
 
     def top_matrix(self) -> frames.Matrix:

@@ -478,7 +478,9 @@ class Comparison:
             if before is None or edited is None:
                 continue
             if not edited.slots:
-                prim.materials = before.materials
+                # A physics material of its own that was changed counts, whatever the slots are.
+                if prim.physics_binding == before.physics_binding:
+                    prim.materials = before.materials
             elif {*before.materials} - {""} == {*prim.materials} - {""}:
                 prim.materials, prim.physics_binding = before.materials, before.physics_binding
 

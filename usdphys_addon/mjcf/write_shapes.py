@@ -26,6 +26,8 @@ from .write_contacts import Contacts, collides
 
 #: Half of the thickness of a box that stands for a flat mesh, m.
 _THIN = 0.001
+#: Sizes of shapes below this (m) are none to MuJoCo.
+_LEAST = 1e-9
 #: Groups of geoms that are only seen, and of colliders that are not, which MuJoCo hides.
 _VISUALS, _GUIDES = 2, 3
 
@@ -133,7 +135,7 @@ class Shapes:
         pose = seen_from(body, world)
         gprim = prim.get(usd_geom.Gprim)
         if isinstance(gprim, usd_geom.Gprim):
-            words, turn = self._primitive(gprim, np.diag(stretch))
+            words, turn = self._primitive(gprim, np.diag(stretch), prim)
             parts = [(words, pose @ frames.transform((0, 0, 0), turn))]
             looks = self._look_of(prim.path)
         else:
@@ -159,23 +161,38 @@ class Shapes:
             return ""
         return self.assets.look(part.material) or ' rgba="0.5 0.5 0.5 1"'
 
-    def _primitive(self, gprim: usd_geom.Gprim, scale: Any) -> tuple[str, Floats]:
-        """(words for a shape, rotation (3, 3) of it in the space of its prim)."""
+    def _primitive(self, gprim: usd_geom.Gprim, scale: Any, collider: Prim | None = None) -> tuple[str, Floats]:
+        """(words for a shape, rotation (3, 3) of it in the space of its prim).
+
+        collider: the prim, which is named where it has a size of zero.
+        """
         sizes = gprims.sizes(gprim, scale)
-        turn = _to_axis(sizes.spine)
-        if sizes.kind is usd_geom.Cube:
-            return f'type="box" size="{row(np.array(sizes.edges) / 2)}"', np.eye(3)
-        if sizes.kind is usd_geom.Sphere:
-            return f'type="sphere" size="{row([sizes.radius])}"', np.eye(3)
-        if sizes.kind in (usd_geom.Capsule, usd_geom.Cylinder):
-            kind = "capsule" if sizes.kind is usd_geom.Capsule else "cylinder"
-            return f'type="{kind}" size="{row([sizes.radius, sizes.height / 2])}"', turn
+        turn, radius, height, edges = _to_axis(sizes.spine), sizes.radius, sizes.height, np.array(sizes.edges)
         if sizes.kind is usd_geom.Plane:
             return 'type="plane" size="0 0 1"', turn
+        is_capsule = sizes.kind is usd_geom.Capsule
+        has_ends = sizes.kind in (usd_geom.Cylinder, usd_geom.Cone)
+        if min(edges if sizes.kind is usd_geom.Cube else [radius, height] if has_ends else [radius]) < _LEAST:
+            if collider is not None:
+                self._name_sizeless(collider)
+            radius, edges = max(radius, _THIN), np.maximum(edges, 2 * _THIN)
+            height = max(height, 2 * _THIN) if has_ends else height
+        if sizes.kind is usd_geom.Cube:
+            return f'type="box" size="{row(edges / 2)}"', np.eye(3)
+        if sizes.kind is usd_geom.Sphere or (is_capsule and height < _LEAST):
+            return f'type="sphere" size="{row([radius])}"', np.eye(3)
+        if sizes.kind is not usd_geom.Cone:
+            return f'type="{"capsule" if is_capsule else "cylinder"}" size="{row([radius, height / 2])}"', turn
         angles = np.linspace(0.0, 2.0 * math.pi, 24, endpoint=False)
-        rim = np.stack((np.cos(angles), np.sin(angles), np.zeros(24)), axis=1) * sizes.radius
-        points = np.concatenate((rim - (0, 0, sizes.height / 2), [(0, 0, sizes.height / 2)]))
+        rim = np.stack((np.cos(angles), np.sin(angles), np.zeros(24)), axis=1) * radius
+        points = np.concatenate((rim - (0, 0, height / 2), [(0, 0, height / 2)]))
         return f'type="mesh" mesh="{self.assets.mesh(points, None, "cone")}"', turn
+
+    def _name_sizeless(self, prim: Prim) -> None:
+        self.draft.issue(
+            prim, f"{prim.display} has a size of zero and is written 2 mm thick, as MuJoCo takes no such shapes.",
+            "Give it a size, or remove it.", "info",
+        )  # fmt: skip
 
     def _mesh(self, prim: Prim, stretch: Floats, pose: Floats) -> list[tuple[str, Floats]]:
         """(words for a shape, pose (4, 4) in the body) of what a mesh collides with."""
@@ -201,7 +218,11 @@ class Shapes:
         word = settings.resolved("approximation") if settings is not None else "none"
         low, high = points.min(axis=0), points.max(axis=0)
         if word == "boundingCube":
-            return [(f'type="box" size="{row((high - low) / 2)}"', pose @ frames.transform((high + low) / 2))]
+            half = (high - low) / 2
+            if half.min() < _LEAST:
+                self._name_sizeless(prim)
+                half = np.maximum(half, _THIN)
+            return [(f'type="box" size="{row(half)}"', pose @ frames.transform((high + low) / 2))]
         if word == "boundingSphere":
             middle, radius = fitting.bounding_ball(points)
             return [(f'type="sphere" size="{row([radius])}"', pose @ frames.transform(middle))]

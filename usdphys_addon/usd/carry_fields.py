@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pxr import Sdf, Tf, Usd
+from pxr import Gf, Sdf, Tf, Usd
 
 from ..core import schema, vendor_schemas
 from ..core.errors import InputError
@@ -46,6 +46,9 @@ _READ_ALIKE = (
     frozenset({"quatf", "quatd", "quath"}),
     frozenset({"token", "string"}),
 )  # fmt: skip
+
+
+_QUATERNIONS = (Gf.Quatd, Gf.Quatf, Gf.Quath)
 
 
 @lru_cache(maxsize=256)
@@ -155,7 +158,9 @@ def converted(attribute: Attribute, raw: Any, factor: float, turn: Any) -> Any:
     value = usd_read.plain_value(raw, 1.0)
     if turn is not None:
         value = tuple((turn @ np.asarray(value)).tolist())
-    return usd_write.usd_value(attribute.type, value, factor)
+    made = usd_write.usd_value(attribute.type, value, factor)
+    # USD makes a number or a vector one of another precision by itself, and no quaternion.
+    return type(raw)(made) if isinstance(raw, _QUATERNIONS) else made
 
 
 def set_paths(listed: Any, paths: Iterable[Sdf.Path]) -> None:

@@ -11,6 +11,7 @@ import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -23,11 +24,12 @@ from ..core.validate import Issue
 from ..system.files import USD_SUFFIXES, replacing, scratch_file, scratch_folder
 from . import read as usd_read
 from . import scene_edits, unit_conversion, verify
-from .carry_fields import PRIM_FIELDS, copy_fields, relative_path
+from .carry_fields import PRIM_FIELDS, copy_fields, relative_path, type_in_file
 from .composition import VariantChoice, refuse_parts, select_variants, write_selections
 from .files import layers, packages
 from .physics_edits import Editor
 from .scene_edits import SceneEdits
+from .specs import children_of
 
 SUFFIXES = (".usd", ".usda", ".usdc")
 
@@ -127,6 +129,7 @@ def flattened(layer: Sdf.Layer, target: Path) -> Sdf.Layer:
             flat = stage.Flatten(addSourceFileComment=False)
         except Tf.ErrorException as error:
             raise InputError(f"'{target}' cannot be written as one file: {_why_not_flat(error)}.") from error
+        _keep_types(flat, stage)
         _add_unknown_fields(flat, stage)
         del stage
     UsdUtils.ModifyAssetPaths(flat, lambda path: _seen_from(path, target.parent))
@@ -147,6 +150,28 @@ def _seen_from(path: str, folder: Path) -> str:
     if not file.is_absolute() or not file.parent.is_dir():
         return path
     return relative_path(path, os.path.realpath(folder))
+
+
+def _keep_types(layer: Sdf.Layer, stage: Usd.Stage) -> None:
+    """Give attributes of a flattened layer the types of their values, where flattening has taken those of schemas.
+
+    A text with a value of another type cannot be read.
+    """
+    pending = list(layer.rootPrims)
+    while pending:
+        prim = pending.pop()
+        pending += children_of(prim)
+        for attribute in prim.attributes:
+            value = attribute.default
+            if value is None or isinstance(value, Sdf.ValueBlock | _class_of(attribute.typeName)):
+                continue
+            known = type_in_file(stage.GetAttributeAtPath(attribute.path))
+            attribute.SetInfo("typeName", known or str(Sdf.GetValueTypeNameForValue(value)))
+
+
+@cache
+def _class_of(type_name: Sdf.ValueTypeName) -> type:
+    return type(type_name.defaultValue)
 
 
 def _add_unknown_fields(layer: Sdf.Layer, stage: Usd.Stage) -> None:

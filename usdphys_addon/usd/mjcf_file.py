@@ -33,6 +33,8 @@ from . import read as usd_read
 
 #: Types of prims that no model holds, and that a text has other words for.
 _ALONE = frozenset({"MjcActuator", "MjcTendon", "MjcKeyframe"})
+#: Radians between axes that are rounding.
+_ROUNDING = 1e-6
 
 
 class _Imported(NamedTuple):
@@ -69,6 +71,8 @@ def write_file(
     target = checked(target, inputs)
     for path, prim in model.prims.items():
         prim.label = prim.label or stage.GetPrimAtPath(path).GetDisplayName()
+    # What OpenUSD's validators make of rounding in axes says nothing of this file.
+    model.angular_precision = max(model.angular_precision, _ROUNDING)
     # A body below a body is what a model of MuJoCo is made of.
     issues = validate.validate(model, hierarchy="reset", check_geometry=False)
     model, left_out = _without_instancers(model)

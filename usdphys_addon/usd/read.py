@@ -216,7 +216,8 @@ def error_message(error: object) -> str:
 
 def short_reason(error: object) -> str:
     """The message of a USD error in brackets, without its C++ source location; empty if unknown."""
-    quoted = re.search(r"\.(?:cpp|h) : '\s*([^'\n]{1,120})", error_message(error))
+    # An apostrophe between letters is none that ends the message.
+    quoted = re.search(r"\.(?:cpp|h) : '\s*((?:[^'\n]|(?<=\w)'(?=\w)){1,120})", error_message(error))
     return f" ({quoted[1].strip(' .')})" if quoted else ""
 
 

@@ -115,7 +115,7 @@ def apply_last(editor: Editor, edits: SceneEdits) -> None:
     referenced: dict[str, _Mover] = {}
     # New parents first, or a scope would take their paths.
     for old, new in sorted(edits.moves.items(), key=lambda move: move[1].count("/")):
-        mover = _Mover(editor, old, new, done)
+        mover = _Mover(editor, old, new, done, is_referenced=any(paths.is_below(old, above) for above in referenced))
         if not mover.move():
             referenced[old] = mover
         done[old], editor.moved[new] = new, old
@@ -570,11 +570,15 @@ class _Mover:
     """Moves a prim of the source to another path.
 
     Where all its opinions are in the layer that is edited, these are moved. Else the old prim becomes inactive and a
-    new one references it. done: the moves before this one. now: where these have brought the prim.
+    new one references it. done: the moves before this one. now: where these have brought the prim. is_referenced: a
+    prim above it has been moved by a reference, so that at its place there are edits at most.
     """
 
-    def __init__(self, editor: Editor, old: str, new: str, done: Mapping[str, str]) -> None:
+    def __init__(
+        self, editor: Editor, old: str, new: str, done: Mapping[str, str], *, is_referenced: bool = False
+    ) -> None:  # fmt: skip
         self.editor, self.old, self.new, self.done = editor, Sdf.Path(old), Sdf.Path(new), dict(done)
+        self.is_referenced = is_referenced
         self.now = Sdf.Path(paths.followed(old, done))
 
     def follow(self, path: Sdf.Path) -> Sdf.Path:
@@ -592,7 +596,7 @@ class _Mover:
         usd_prim = self.editor.stage.GetPrimAtPath(self.old)
         layer = self.editor.layer
         # Below a moved prim that references its old place there is nothing to move.
-        if self.is_own(usd_prim) and layer.GetPrimAtPath(self.now) is not None:
+        if not self.is_referenced and self.is_own(usd_prim) and layer.GetPrimAtPath(self.now) is not None:
             self.editor.make_unique_above(str(self.new))
             if not self.new.IsRootPrimPath():
                 parent = self.editor.spec(str(self.new.GetParentPath()))
