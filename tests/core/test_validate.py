@@ -382,6 +382,9 @@ def test_development_files(shared: Path, subtests):
 #: (name, how to author it, the one code that must be found, where)
 OWN = [
     ("half in the floor", lambda s: run(floor(s), solid(s).AddTranslateOp().Set((0, 0, 0.5))), "BodiesOverlap", B),
+    ("hinges by two axes", lambda s: run(solid(s, "/A"), lifted(s), *(
+     joint(s, "/A", B, f"/J{axis}", UsdPhysics.RevoluteJoint, Axis=axis) for axis in "XY")),
+     "JointsLockEachOther", "/JX"),
     ("ball in a ball", lambda s: run(floor(s), solid(s, "/A", UsdGeom.Sphere).AddTranslateOp().Set((0, 0, 9)),
      solid(s, "/B", UsdGeom.Sphere).AddTranslateOp().Set((0.5, 0, 9.5))), "BodiesOverlap", "/A"),
     ("a copy in its place", lambda s: run(solid(s, "/A"), solid(s)), "BodiesInOnePlace", B),
