@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Armatures of joints in loops: linkages move as their energy says, and stay together with any armature."""
+"""Armatures of joints that are in no articulation: links and linkages move as their energy says, with any of them."""
 
 from __future__ import annotations
 
@@ -113,3 +113,58 @@ def test_a_loop_with_armatures_of_any_size_stays_together(armature: float, units
     world, angle, gap = played(armature, units, 0.4)
     assert gap < 1e-4 and START - 0.05 < angle <= START + 1e-3
     assert set(codes(world)) == {"ArmatureLess"}
+
+
+def link(armature: float, units: Units, kind: str = "Revolute", count: int = 1) -> File:
+    """Links of 1 kg and 1 m in a row along X, each held by its end in the air, or one slide along Z."""
+    file, before = File(units), ""
+    for number in range(count):
+        name = f"L{number}"
+        file.add(file.body(name, (number + 0.5, 0, 0), size=(1.0, 0.05, 0.05), mass=1.0, inertia=(0.01, 1 / 12, 1 / 12),
+                           collides=False))  # fmt: skip
+        value, axis = (file.torque(armature), "Y") if kind == "Revolute" else (armature / units.kilograms, "Z")
+        file.add(file.joint(
+            f"J{number}", kind, before, f"/World/{name}", axis=axis, pos0=(0.5 if before else 0.0, 0, 0),
+            pos1=(-0.5, 0, 0), apis=["NewtonJointAPI"], lines=[f"float newton:armature = {value}"],
+        ))  # fmt: skip
+        before = f"/World/{name}"
+    return file
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("units", [METERS, CENTIMETERS], ids=["m", "cm"])
+@pytest.mark.parametrize("armature", [0.1, 1.0, 10.0, 60.0])
+def test_a_link_with_an_armature_falls_as_it_says(armature: float, units: Units) -> None:
+    """The link has 1/3 kg m2 about its end. What was more than that acted in part, without a word."""
+    world = world_of(link(armature, units))
+    run(world, 0.5)
+    x, _, z = place(world, "L0")
+
+    def rate(state: np.ndarray) -> np.ndarray:
+        return np.array([state[1], 0.5 * G * math.cos(state[0]) / (1 / 3 + armature)])
+
+    assert math.atan2(-z, x) == pytest.approx(float(rk4(rate, (0.0, 0.0), 0.5, 200)[-1][0]), rel=3e-3)
+    assert codes(world) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("armature", [0.5, 20.0])
+def test_a_slide_with_an_armature_falls_as_it_says(armature: float) -> None:
+    world = world_of(link(armature, METERS, "Prismatic"))
+    run(world, 0.5)
+    assert -place(world, "L0")[2] == pytest.approx(0.5 * G * 0.25 / (1.0 + armature), rel=0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("armature", [0.2, 2.0, 20.0])
+def test_a_row_of_links_with_armatures_falls_as_in_mujoco(armature: float) -> None:
+    worlds = [world_of(link(armature, METERS, count=3), engine=engine) for engine in ("preview", "mujoco")]
+    for world in worlds:
+        run(world, 0.6)
+    for name in ("L0", "L1", "L2"):
+        ours, theirs = (place(world, name) for world in worlds)
+        assert math.dist(ours, theirs) < 0.01 * max(-theirs[2], 0.05)
+
+
+def test_an_armature_beyond_what_the_solver_bears_is_said() -> None:
+    assert codes(world_of(link(1000.0, METERS))) == ["ArmatureLess"]

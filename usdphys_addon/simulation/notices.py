@@ -33,8 +33,8 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "Run the exported file in that simulator, or choose another shape in Collides As.",
     ),
     "ArmatureLess": NoticeKind(
-        "warning", "A joint in a loop has far more armature than its bodies have inertia: it gets less.",
-        "Make the armature smaller, or simulate with MuJoCo as the engine.",
+        "warning", "A joint in no articulation has far more armature than its bodies have inertia: a part of it acts.",
+        "Make the armature smaller, make an articulation of its tree, or simulate with MuJoCo as the engine.",
     ),
     "ArticulationLoop": NoticeKind(
         "info", "A joint closes a loop of an articulation: it is simulated apart from it.",

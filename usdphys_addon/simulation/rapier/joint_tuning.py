@@ -14,7 +14,15 @@ from ..notices import Notices
 from ..weights import Weight
 from . import joint_effects, tuning
 from .constraints import Constraint
-from .quality import Quality, is_bearable, joint_steps, joint_sweeps, slows_drives
+from .quality import (
+    Quality,
+    armature_relaxations,
+    is_bearable,
+    joint_steps,
+    joint_sweeps,
+    most_armature,
+    slows_drives,
+)
 
 if TYPE_CHECKING:
     from ..layout import Body
@@ -58,6 +66,12 @@ def tune_joints(
         for items in (driven, [item for item in driven if not item.state.reduced], moved)
     )
     armatures = _bear_armatures(constraints, weights, masses, notices)
+    if armatures:
+        parameters, number = physics.integration_parameters, sum(len(group.bodies) for group in groups)
+        relaxations = armature_relaxations(max(armatures.values()), number)
+        parameters.num_internal_stabilization_iterations = max(
+            relaxations, parameters.num_internal_stabilization_iterations
+        )
     for group, steps in zip(groups, wanted, strict=True):
         # Articulations come to rest later with it: of 6 falls of a ragdoll 3 did within 5 s, and all without it.
         seen = 0.0 if is_brittle or not reduced.isdisjoint(group.bodies) else tuning.SEEN
@@ -100,17 +114,22 @@ def _bear_armatures(
         return left
     inside = in_loops([(item.facts.body0, item.facts.body1) for item in constraints], masses)
     looped = {item.facts.path for item, is_inside in zip(constraints, inside, strict=True) if is_inside}
+    jointed = {path for item in constraints for path in (item.facts.body0, item.facts.body1) if path}
     for item in with_armature:
-        if item.facts.path not in looped:
-            continue
-        ratio = joint_effects.armature_ratio(item, weights)
-        item.state.armature = min(tuning.BEARABLE_ARMATURE / ratio, 1.0) if ratio > 0.0 else 1.0
-        if item.state.armature < 1.0:
-            prim = item.facts.prim
+        ratio, prim = joint_effects.armature_ratio(item, weights), item.facts.prim
+        if item.facts.path in looped:
+            item.state.armature = min(tuning.BEARABLE_ARMATURE / ratio, 1.0) if ratio > 0.0 else 1.0
+            if item.state.armature < 1.0:
+                notices.add(
+                    "ArmatureLess", prim,
+                    f"{prim.display} is in a loop of joints and has an armature of {ratio:.2g} times the inertia of "
+                    f"its bodies: it gets one of {tuning.BEARABLE_ARMATURE:g} times.",
+                )  # fmt: skip
+        elif ratio > most_armature(len(jointed)):
             notices.add(
                 "ArmatureLess", prim,
-                f"{prim.display} is in a loop of joints and has an armature of {ratio:.2g} times the inertia of its "
-                f"bodies: it gets one of {tuning.BEARABLE_ARMATURE:g} times.",
+                f"{prim.display} is in no articulation and has an armature of {ratio:.2g} times the inertia of its "
+                "bodies: a part of it acts.",
             )  # fmt: skip
         for path in (item.facts.body0, item.facts.body1):
             left[path] = max(left[path], ratio * item.state.armature)

@@ -127,12 +127,13 @@ def joint_sweeps(
 
     springs: drives with a stiffness in the group; apart: of these, in maximal coordinates. Each sweep leaves a velocity
     in an arm that such drives hold. drives: joints in maximal coordinates with a drive of any kind. armature: the
-    largest one of a joint in a loop, relative to the inertia without it.
+    largest one of a joint in maximal coordinates, relative to the inertia without it.
     """
-    if armature and group.is_loop:
+    if armature:
+        least = tuning.LINKAGE_SWEEPS if group.is_loop else 0
         most = max(tuning.MOST_LINKAGE_SWEEPS / len(group.bodies), tuning.LINKAGE_SWEEPS)
-        wanted = min(max(tuning.ARMATURE_SWEEPS * armature, tuning.LINKAGE_SWEEPS), most)
-        return max(int(wanted), joint_sweeps(group, small_steps, springs, apart, drives))
+        wanted = min(max(tuning.ARMATURE_SWEEPS * armature, least), most)
+        return max(math.ceil(wanted), joint_sweeps(group, small_steps, springs, apart, drives))
     if drives and group.is_loop:
         wanted = tuning.LINKAGE_SWEEPS * max(group.spread / tuning.LINKAGE_SPREAD, 1.0)
         wanted = max(min(wanted, tuning.MOST_LINKAGE_SWEEPS / len(group.bodies)), tuning.LINKAGE_SWEEPS)
@@ -140,6 +141,20 @@ def joint_sweeps(
     if springs > tuning.FEW_SPRINGS or apart:
         return tuning.HEAVY_SWEEPS if apart and group.ratio > tuning.HEAVY_LOAD else tuning.SPRING_SWEEPS
     return 7 if group.ratio > tuning.UNEVEN else max(1, 28 // small_steps - (small_steps > tuning.SMALL_STEPS))
+
+
+def armature_relaxations(armature: float, bodies: int) -> int:
+    """Sweeps that take out the velocities of corrections where joints in maximal coordinates have an armature.
+
+    Each of them lets the bodies move by themselves for a part of what the armature holds. armature: the largest one,
+    relative to the inertia without it. bodies: that joints hold.
+    """
+    return math.ceil(tuning.ARMATURE_RELAXATIONS * min(armature, most_armature(bodies)))
+
+
+def most_armature(bodies: int) -> float:
+    """The largest armature, relative to the inertia without it, that acts as it says; bodies: that joints hold."""
+    return tuning.MOST_LINKAGE_SWEEPS / (tuning.ARMATURE_RELAXATIONS * max(bodies, 1))
 
 
 def slows_drives(group: Hanging, sweeps: int, drives: int) -> bool:

@@ -261,6 +261,13 @@ ARMATURE_SWEEPS = tuned(
     "A linkage of four bars with 30 times their inertia turns ten times as far with the sweeps that others get.",
     "test_armatures::test_a_linkage_with_armatures_falls_as_they_say",
 )  # fmt: skip
+ARMATURE_RELAXATIONS = tuned(
+    "ARMATURE_RELAXATIONS", 1.0, 1e-9,
+    "Sweeps of each small step that take out the velocities of corrections, times the ratio of an armature to the "
+    "inertia without it.",
+    "With as many as others get, a link with 30 times its inertia as armature falls as if it had four times.",
+    "test_armatures::test_a_link_with_an_armature_falls_as_it_says",
+)  # fmt: skip
 BEARABLE_ARMATURE = tuned(
     "BEARABLE_ARMATURE", 100.0, math.inf,
     "Largest armature of a joint in a loop that the solver is given, relative to the inertia without it.",
