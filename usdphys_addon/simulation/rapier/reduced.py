@@ -16,6 +16,7 @@ from rapier3d import GenericJoint, JointAxesMask, Multibody, PhysicsWorld
 from ...core import frames
 from ...core.frames import Matrix
 from ..weights import Weight
+from . import carriers
 from .constraints import AXIS_BITS, JOINT_AXES, Constraint, matrix_of
 
 #: (body of the parent, body of the child, joint), in the solver's terms.
@@ -105,6 +106,8 @@ def follow(physics: PhysicsWorld, constraints: Sequence[Constraint]) -> None:
         if root in done:
             continue
         done.add(root)
+        if carriers.is_carrier(physics, root):
+            carriers.follow(physics, root)
         multibody.forward_kinematics(physics.rigid_bodies, True)
         multibody.update_rigid_bodies(physics.rigid_bodies, True)
         multibody.set_generalized_velocity([0.0] * multibody.ndofs)

@@ -9,6 +9,7 @@ from typing import Any
 from rapier3d import PhysicsWorld
 
 from ..engine import FASTEST
+from . import carriers
 from .constraints import Constraint
 
 #: Time steps between states that are kept for a rescue.
@@ -38,8 +39,11 @@ class Rescuer:
             reached.update(*map(_ends, touching))
         freed = set().union(*map(_ends, links))
         self._restore(physics, handles, freed)
+        carrying = {carriers.carrier_of(physics, handles[path]) for path in freed} - {None}
         for constraint in links:
             constraint.leave_tree(physics)
+        for carrier in carrying:
+            physics.remove_body(carrier)
         for path in lost:
             if path in freed:
                 physics.rigid_bodies[handles[path]].is_enabled = True

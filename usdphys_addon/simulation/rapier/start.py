@@ -19,6 +19,7 @@ from ...core import frames
 from ...core.frames import Matrix
 from ..joint_facts import NO_LIMIT, Freedom, JointFacts
 from ..weights import Weight
+from . import carriers
 from .constraints import JOINT_AXES, isometry, locked_mask, matrix_of
 from .matter import of_solver
 
@@ -180,6 +181,8 @@ def put_to_sleep(
     """
     if not asleep:
         return
+    carrying = filter(None, (carriers.carrier_of(physics, handle) for handle in asleep))
+    asleep = list(dict.fromkeys((*asleep, *carrying)))
     bodies, parameters = physics.rigid_bodies, physics.integration_parameters
     trees: dict[str, tuple[Any, Any]] = {}
     velocities: dict[Any, tuple[Any, Any]] = {}

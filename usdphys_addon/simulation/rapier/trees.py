@@ -19,7 +19,7 @@ from ..hanging import hanging
 from ..joint_facts import NO_LIMIT, JointFacts
 from ..notices import Notices
 from ..weights import Weight
-from . import joint_effects, tuning
+from . import carriers, joint_effects, tuning
 from .constraints import Constraint, isometry, matrix_of
 from .matter import of_solver
 from .panics import is_panic
@@ -67,7 +67,9 @@ class Trees:
             return
         physics, handles = self.physics, self.handles
         root = handles[tree.root] if tree.root != WORLD else physics.add_body(rapier3d.RigidBody.fixed())
-        inserted = []
+        weight = self.weights.get(tree.root)
+        carried = carriers.carry(physics, root, weight) if weight is not None else None
+        inserted = [] if carried is None else [carried]
         for constraint in links:
             link = constraint.tree_link
             assert link is not None
@@ -194,7 +196,9 @@ class Trees:
                     builder = builder.linvel(source.linvel).angvel(source.angvel)
                     handles[path] = physics.add_body(builder.additional_mass_properties(of_solver(self.weights[path])))
         root = handles[tree.root] if tree.root != WORLD else physics.add_body(rapier3d.RigidBody.fixed())
-        joints = []
+        weight = self.weights.get(tree.root)
+        carried = carriers.carry(physics, root, weight) if weight is not None else None
+        joints = [] if carried is None else [carried]
         for link in tree.links:
             joint = Constraint(link.joint, (None, None), link).reduced_joint()
             parent = root if link.parent == WORLD else handles[link.parent]
