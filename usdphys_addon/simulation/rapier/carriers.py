@@ -2,8 +2,8 @@
 """Carriers: what free trees of joints in reduced coordinates begin with.
 
 The solver moves the first body of a tree by the velocity of its centre of mass, as if that was its origin. Where the
-two are apart, the tree drifts while it turns, and contacts and loops that pull it back drive it up: a humanoid that fell
-over its feet gained 5 % of its energy, whatever the time step. So a tree hangs on a body of next to no mass, whose
+two are apart, the tree drifts while it turns, and contacts and loops that pull it back drive it up: a humanoid that
+fell over its feet gained 5 % of its energy, whatever the time step. So a tree hangs on a body of next to no mass, whose
 centre is its origin, and which a fixed joint of the tree holds to the first body of the scene.
 """
 
@@ -39,6 +39,7 @@ def carry(physics: PhysicsWorld, handle: Any, weight: Weight) -> tuple[Any, Any,
     carrier = physics.add_body(builder.additional_mass_properties(matter).user_data(MARK))
     joint = GenericJoint(JointAxesMask.LIN_AXES | JointAxesMask.ANG_AXES)
     if physics.multibody_joints.insert(carrier, handle, joint) is None:
+        physics.remove_body(carrier)
         return None
     return carrier, handle, joint
 
