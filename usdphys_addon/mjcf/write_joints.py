@@ -83,7 +83,7 @@ class Joints:
                 joint.prim, f"The cone of {joint.prim.display} limits its twist in MuJoCo, too.",
                 "Raise the cone, or make it a generic joint, if it twists by more.", "info",
             )  # fmt: skip
-        name = self.draft.name_of(joint.prim.path, joint.prim.label or joint.prim.name, "joint")
+        name = self.draft.name_of_joint(joint.prim)
         for one in self._actuators.get(f"{joint.prim.path}.", ()):
             if one.kind == "joint":
                 self.draft.add_actuator(one, f'joint="{escape(name)}"')

@@ -14,8 +14,8 @@ _SHOWN = {
     "KILOMETERS": "km", "METERS": "m", "CENTIMETERS": "cm", "MILLIMETERS": "mm", "MICROMETERS": "um", "MILES": "mi",
     "FEET": "ft", "INCHES": "in", "THOU": "thou",
 }  # fmt: skip
-#: As Blender writes them.
-_SIGNS = {"um": "\N{MICRO SIGN}m", "in": '"', "ft": "'"}
+#: What Blender writes behind a number, where it is not a space and the unit.
+_SIGNS = {"um": " \N{MICRO SIGN}m", "in": '"', "ft": "'"}
 
 
 def own_unit(settings: Any) -> str:
@@ -31,8 +31,4 @@ def length_text(settings: Any, value: float) -> str:
     unit = _SHOWN.get(settings.length_unit, "")
     if not unit:
         return str(bpy.utils.units.to_string(settings.system, "LENGTH", meters, precision=5))
-    sign = _SIGNS.get(unit, unit)
-    return f"{round(meters / METERS[unit], 9):.5g}{'' if sign in _QUOTES else ' '}{sign}"
-
-
-_QUOTES = ("'", '"')
+    return f"{round(meters / METERS[unit], 9):.5g}{_SIGNS.get(unit, f' {unit}')}"

@@ -197,6 +197,11 @@ class _Passing:
         return self._links.get(body.path, frozenset()) if body is not None else frozenset()
 
 
+def _apart_at_start(facts: Facts) -> _Passing:
+    """Which colliders may start in each other, because nothing pushes them apart."""
+    return _Passing(facts, _tied(facts))
+
+
 def _meetings(facts: Facts) -> list[_Meeting]:
     """Overlaps of colliders of different bodies, one of which moves, that neither joints nor filters excuse."""
     meetings: list[_Meeting] = []
@@ -212,7 +217,7 @@ def _meeting_steps(facts: Facts, found: list[_Meeting]) -> Iterator[None]:
     moves = [carrier is not None and carrier.path in facts.dynamic for carrier in carriers]
     if not any(moves):
         return
-    passing = _Passing(facts, _tied(facts))
+    passing = facts.once(_apart_at_start)
     rough = range(len(exact), len(solids))
     named = [passing.named(solid.prim) for solid in solids]
     counts, skipped = [0] * len(solids), 0
@@ -245,7 +250,7 @@ def _plane_steps(facts: Facts, found: list[_Meeting]) -> Iterator[None]:
     ]  # fmt: skip
     if not planes:
         return
-    passing = _Passing(facts, _tied(facts))
+    passing = facts.once(_apart_at_start)
     up = "XYZ".index(facts.model.units.up_axis)
     moving = [solid for solid in _moving_solids(facts) if moved_by(facts, solid.prim) is not None]
     yield

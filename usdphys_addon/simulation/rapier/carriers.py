@@ -25,11 +25,14 @@ LIGHT = 1e-6
 NEAR = 1e-9
 
 
-def carry(physics: PhysicsWorld, handle: Any, weight: Weight) -> tuple[Any, Any, GenericJoint] | None:
-    """Put a carrier below the first body of a tree. Returns (its handle, that of the body, joint); None if there is no
-    need of one."""
-    if float(np.linalg.norm(weight.center)) < NEAR:
-        return None
+def carry(physics: PhysicsWorld, handle: Any, weight: Weight | None) -> list[tuple[Any, Any, GenericJoint]]:
+    """Put a carrier below the first body of a tree that has no joint yet.
+
+    weight: of the body; None if nothing moves it. Returns (handle of the carrier, that of the body, joint), or nothing
+    where no carrier is needed.
+    """
+    if weight is None or float(np.linalg.norm(weight.center)) < NEAR:
+        return []
     body = physics.rigid_bodies[handle]
     mass = LIGHT * weight.mass
     moment = LIGHT * max(weight.moments)
@@ -40,8 +43,8 @@ def carry(physics: PhysicsWorld, handle: Any, weight: Weight) -> tuple[Any, Any,
     joint = GenericJoint(JointAxesMask.LIN_AXES | JointAxesMask.ANG_AXES)
     if physics.multibody_joints.insert(carrier, handle, joint) is None:
         physics.remove_body(carrier)
-        return None
-    return carrier, handle, joint
+        return []
+    return [(carrier, handle, joint)]
 
 
 def carrier_of(physics: PhysicsWorld, handle: Any) -> Any | None:

@@ -65,9 +65,10 @@ def tune_joints(
         Counter(item.facts.body1 or item.facts.body0 for item in items)
         for items in (driven, [item for item in driven if not item.state.reduced], moved)
     )
-    armatures = _bear_armatures(constraints, weights, masses, notices)
+    number = sum(len(group.bodies) for group in groups)
+    armatures = _bear_armatures(constraints, weights, masses, most_armature(number), notices)
     if armatures:
-        parameters, number = physics.integration_parameters, sum(len(group.bodies) for group in groups)
+        parameters = physics.integration_parameters
         relaxations = armature_relaxations(max(armatures.values()), number)
         parameters.num_internal_stabilization_iterations = max(
             relaxations, parameters.num_internal_stabilization_iterations
@@ -105,16 +106,19 @@ def tune_joints(
 
 
 def _bear_armatures(
-    constraints: Sequence[Constraint], weights: Mapping[str, Weight], masses: Mapping[str, float], notices: Notices
-) -> Mapping[str, float]:
-    """Lessen armatures in loops to what the solver bears. Returns the largest ratio that is left, by body."""
+    constraints: Sequence[Constraint], weights: Mapping[str, Weight], masses: Mapping[str, float], most: float,
+    notices: Notices,
+) -> Mapping[str, float]:  # fmt: skip
+    """Lessen armatures in loops to what the solver bears. Returns the largest ratio that is left, by body.
+
+    most: ratio up to which others act as they say.
+    """
     left: defaultdict[str, float] = defaultdict(float)
     with_armature = [item for item in constraints if joint_effects.needs_equal_steps(item)]
     if not with_armature:
         return left
     inside = in_loops([(item.facts.body0, item.facts.body1) for item in constraints], masses)
     looped = {item.facts.path for item, is_inside in zip(constraints, inside, strict=True) if is_inside}
-    jointed = {path for item in constraints for path in (item.facts.body0, item.facts.body1) if path}
     for item in with_armature:
         ratio, prim = joint_effects.armature_ratio(item, weights), item.facts.prim
         if item.facts.path in looped:
@@ -125,7 +129,7 @@ def _bear_armatures(
                     f"{prim.display} is in a loop of joints and has an armature of {ratio:.2g} times the inertia of "
                     f"its bodies: it gets one of {tuning.BEARABLE_ARMATURE:g} times.",
                 )  # fmt: skip
-        elif ratio > most_armature(len(jointed)):
+        elif ratio > most:
             notices.add(
                 "ArmatureLess", prim,
                 f"{prim.display} is in no articulation and has an armature of {ratio:.2g} times the inertia of its "

@@ -146,8 +146,8 @@ def joint_sweeps(
 def armature_relaxations(armature: float, bodies: int) -> int:
     """Sweeps that take out the velocities of corrections where joints in maximal coordinates have an armature.
 
-    Each of them lets the bodies move by themselves for a part of what the armature holds. armature: the largest one,
-    relative to the inertia without it. bodies: that joints hold.
+    With too few of them, the bodies move as if they had a part of the armature. armature: the largest one, relative to
+    the inertia without it. bodies: that joints hold.
     """
     return math.ceil(tuning.ARMATURE_RELAXATIONS * min(armature, most_armature(bodies)))
 

@@ -225,8 +225,7 @@ class SolverSpace(Engine):
         self._choose_corrections()
         self._attach_hook()
         self._part_rows()
-        own = [self._templates[number] for number in set(self._template_of.tolist())]
-        small = sum(item.size**2 < 4.0 * missed.LEAST_CROSS and item.weight is not None for item in own)
+        small = sum(item.size**2 < 4.0 * missed.LEAST_CROSS and item.weight is not None for item in self._own_templates)
         #: Of no crowd: to look at all contacts takes long.
         self._small: missed.SmallContacts | None = None
         if small and len(self.weights) <= tuning.CROWD:
@@ -310,8 +309,7 @@ class SolverSpace(Engine):
         self._hook.bound = {self.handles[path] for path in (*self._jointed, *bound)}
         may_slide = self._has_weight & (self._radii > 0.0)
         may_slide[self._rows_among(self._reduced if len(self._jointed) <= FEW_JOINTED else self._jointed)] = False
-        own = [self._templates[number] for number in set(self._template_of.tolist())]
-        searched = [item.size for item in own if item.is_searched and item.weight is not None]
+        searched = [item.size for item in self._own_templates if item.is_searched and item.weight is not None]
         self._windows = Windows(self.physics, self.static_handles.values(), min(filter(None, searched), default=0.0))
         rolls = self._by_row((bool(item.rollers) for item in self._templates), bool)
         self._sliding = Sliding(
@@ -328,6 +326,11 @@ class SolverSpace(Engine):
         self._hook.ledges.statics = self.static_handles.values()
         self._hook.pivots = pivots_of(self.constraints, self.handles, self.static_handles)
         self._hook.attach(self.physics)
+
+    @cached_property
+    def _own_templates(self) -> list[Template]:
+        """The templates of the bodies of this space: others of the scene have more."""
+        return [self._templates[number] for number in set(self._template_of.tolist())]
 
     def _by_row(self, values: Iterable[Any], dtype: type = float) -> NDArray[Any]:
         """Values of templates as values of bodies (n,)."""

@@ -67,9 +67,7 @@ class Trees:
             return
         physics, handles = self.physics, self.handles
         root = handles[tree.root] if tree.root != WORLD else physics.add_body(rapier3d.RigidBody.fixed())
-        weight = self.weights.get(tree.root)
-        carried = carriers.carry(physics, root, weight) if weight is not None else None
-        inserted = [] if carried is None else [carried]
+        inserted = carriers.carry(physics, root, self.weights.get(tree.root))
         for constraint in links:
             link = constraint.tree_link
             assert link is not None
@@ -196,9 +194,7 @@ class Trees:
                     builder = builder.linvel(source.linvel).angvel(source.angvel)
                     handles[path] = physics.add_body(builder.additional_mass_properties(of_solver(self.weights[path])))
         root = handles[tree.root] if tree.root != WORLD else physics.add_body(rapier3d.RigidBody.fixed())
-        weight = self.weights.get(tree.root)
-        carried = carriers.carry(physics, root, weight) if weight is not None else None
-        joints = [] if carried is None else [carried]
+        joints = carriers.carry(physics, root, self.weights.get(tree.root))
         for link in tree.links:
             joint = Constraint(link.joint, (None, None), link).reduced_joint()
             parent = root if link.parent == WORLD else handles[link.parent]

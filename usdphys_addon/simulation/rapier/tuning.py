@@ -257,7 +257,7 @@ MOST_LINKAGE_SWEEPS = tuned(
 )  # fmt: skip
 ARMATURE_SWEEPS = tuned(
     "ARMATURE_SWEEPS", 5.0, 0.0,
-    "Sweeps for a loop of joints with an armature, times its ratio to the inertia without it.",
+    "Sweeps for joints with an armature that are in no articulation, times its ratio to the inertia without it.",
     "A linkage of four bars with 30 times their inertia turns ten times as far with the sweeps that others get.",
     "test_armatures::test_a_linkage_with_armatures_falls_as_they_say",
 )  # fmt: skip
