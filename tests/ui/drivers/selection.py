@@ -68,7 +68,7 @@ def views(name, chosen):
             bpy.ops.object.select_all(action="DESELECT")
         if len(objects) > 1:
             differing = sys.modules[f"{kit.MODULE}.usdphys_addon.viewport.selection"].differing
-            yield from kit.until(partial(differing, objects[0], len(objects) - 1), "what differs is known")
+            yield from kit.until(partial(differing, objects[0], objects), "what differs is known")
         yield 1.5
         kit.shot(f"{name}-{what}")
 
