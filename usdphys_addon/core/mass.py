@@ -57,6 +57,31 @@ def rotated(inertia: ArrayLike, rotation: ArrayLike) -> Matrix:
     return result
 
 
+#: Moments of which the largest is larger than the others together by this part of them, which no body can have, count
+#: as rounded ones of a plate or a rod.
+ROUNDED = 1e-3
+#: What moments are apart of those that no body can have, so that seven digits of them are, too.
+_APART = 3e-6
+
+
+def possible_moments(moments: ArrayLike) -> Matrix:
+    """Moments of inertia (3,) of which none is larger than the others together, by the least change of those of plates
+    and rods that rounding has made impossible. MuJoCo refuses a body whose moments differ from that in the last digit,
+    or takes the mean of all three. What is more wrong than by `ROUNDED` stays as it is."""
+    found = np.array(moments, float)
+    if not np.isfinite(found).all():
+        return found
+    small, middle, large = np.argsort(found, kind="stable")
+    excess = found[large] - found[small] - found[middle]
+    wanted = excess + _APART * found[large]
+    if wanted > 0.0 and excess <= ROUNDED * (found[small] + found[middle]):
+        change = 0.5 * min(wanted, found[large] - found[middle])
+        found[large] -= change
+        # By the same numbers where both become equal.
+        found[middle] = min(found[middle] + change, found[large])
+    return found
+
+
 def inertia_tensor(diagonal: ArrayLike, axes: ArrayLike) -> Matrix:
     """Tensor (3, 3) of principal moments (3,) and the quaternion (w, x, y, z) of their axes."""
     return rotated(np.diag(np.asarray(diagonal, float)), frames.matrix_of(axes))

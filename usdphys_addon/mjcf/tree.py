@@ -7,13 +7,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core import frames
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
+from ..core.stacks import Stack, stacks
 from . import loops
 from .values import Floats
 
@@ -55,13 +56,22 @@ class Joint:
 
 @dataclass(slots=True)
 class Body:
-    """A body that is simulated, its pose (4, 4) in the world, and the joint that holds it, if one does."""
+    """A body that is simulated, its pose (4, 4) in the world, and the joint that holds it, if one does.
+
+    joint: the last one of a stack (see `core.stacks`). before: the others of the stack, the outermost first.
+    """
 
     prim: Prim
     pose: Floats
     name: str
     joint: Joint | None = None
+    before: list[Joint] = field(default_factory=list)
     children: list[str] = field(default_factory=list)
+
+    @property
+    def joints(self) -> list[Joint]:
+        """The joints that hold it, the outermost first."""
+        return [*self.before, self.joint] if self.joint is not None else []
 
     @property
     def is_kinematic(self) -> bool:
@@ -84,7 +94,7 @@ class Tree:
     @cached_property
     def holding(self) -> dict[str, Joint]:
         """The joints that hold bodies, by path."""
-        return {body.joint.prim.path: body.joint for body in self.bodies.values() if body.joint}
+        return {joint.prim.path: joint for body in self.bodies.values() for joint in body.joints}
 
     def owner_of(self, path: str) -> str:
         """The path of the simulated body that carries a prim, empty for what stands still."""
@@ -116,10 +126,13 @@ class Tree:
     def _grow(self) -> list[Joint]:
         """Make a tree of the joints, from what stands still outwards. Returns the others, which close loops."""
         waiting = []
+        stacked = {stack.joints[0].path: stack for stack in stacks(self.model)
+                   if stack.base in self.bodies or not stack.base}  # fmt: skip
+        others = {prim.path for stack in stacked.values() for prim in stack.joints[1:]}
         for prim in self.model.joints.values():
             joint = prim.get(usd_physics.Joint)
             assert joint is not None
-            if joint.joint_enabled is False:
+            if joint.joint_enabled is False or prim.path in others:
                 continue
             ends = self._end(joint, 0), self._end(joint, 1)
             if ends[0].body == ends[1].body:
@@ -145,11 +158,25 @@ class Tree:
             _, prim, joint, ends = waiting.pop(next_row)
             side = 1 if ends[0].body in held else 0
             made = Joint(prim, joint, ends[1 - side], ends[side], 1.0 if side else -1.0)
-            self.bodies[made.child.body].joint = made
+            body = self.bodies[made.child.body]
+            *body.before, body.joint = _of_stack(made, stacked[prim.path]) if prim.path in stacked else [made]
             if made.parent.body:
                 self.bodies[made.parent.body].children.append(made.child.body)
             held.add(made.child.body)
         return [Joint(prim, joint, ends[0], ends[1], 1.0) for _, prim, joint, ends in waiting]
+
+
+def _of_stack(first: Joint, stack: Stack) -> list[Joint]:
+    """The joints of a stack in the pose of the model, the outermost first. first: the first one of the model."""
+    values, found = stack.values(), []
+    moved = [np.eye(4), *stack.moved(values)]
+    for prim, start, before, after in zip(stack.joints, stack.starts, moved, moved[1:], strict=False):
+        schema: Any = prim.schemas[prim.type_name]
+        frames_of = (before @ start, after @ start)
+        sides = frames_of if first.sign > 0 else frames_of[::-1]
+        parent, child = End(first.parent.body, sides[0]), End(first.child.body, sides[1])
+        found.append(Joint(prim, schema, parent, child, first.sign))
+    return found if first.sign > 0 else found[::-1]
 
 
 def seen_from(frame: Floats, world: Floats) -> Floats:

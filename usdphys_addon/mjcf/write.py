@@ -103,7 +103,7 @@ class _Writer:
         lift = "" if own.is_kinematic else self._lift(own.prim)
         content: list[str] = []
         if own.joint is not None:
-            content += self.joints.of_body(own.joint)
+            content += [line for joint in own.joints for line in self.joints.of_body(joint)]
         elif not own.is_kinematic:
             name = escape(self.draft.name_of(f"{path}.free", f"{own.name}_free", "joint"))
             more = self.further.words.get(f"{path}.free")
@@ -134,8 +134,8 @@ class _Writer:
     def _inertial(self, path: str) -> str:
         properties = mass.mass_properties(self.draft.model, path, self.draft.colliders.get(path, ()))
         turn = frames.matrix_of(properties.principal_axes)
-        moments = np.maximum(np.array(properties.diagonal_inertia, float), 1e-12)
-        if 2.0 * moments.max() > moments.sum() * (1.0 + 1e-9):
+        moments = mass.possible_moments(np.maximum(np.array(properties.diagonal_inertia, float), 1e-12))
+        if 2.0 * moments.max() > moments.sum():
             self.is_balanced = True
             prim = self.bodies[path].prim
             self.draft.issue(

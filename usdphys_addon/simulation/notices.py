@@ -120,6 +120,11 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     "JointUnusable": NoticeKind(
         "warning", "A joint cannot be simulated.", "Give the joint two different bodies, at least one of them dynamic."
     ),
+    "JointsStacked": NoticeKind(
+        "info", "Hinges or slides of an articulation hold the same two bodies by different axes: they are simulated as "
+        "one joint of several axes, in their order, as in MuJoCo and Newton.",
+        "For PhysX, which holds all of them at once, make one generic joint with a limit for each axis.",
+    ),
     "KinematicVelocity": NoticeKind(
         "info", "A kinematic body has an initial velocity; its animation alone moves it.",
         "Remove the velocity, or make the body dynamic.",

@@ -29,7 +29,7 @@ from ..core.schema import Vector
 from ..core.schemas import usd_physics
 from ..core.steps import Next, Steps, finished
 from ..core.velocities import velocity_scale
-from . import switches
+from . import stacked, switches
 from .articulations import Tree, trees
 from .energies import Energies
 from .engine import FASTEST, PREVIEW, Ability, Engine, Grab, JointPose, Program, Setup, Solver, engine_row
@@ -146,6 +146,10 @@ class World:
         authored, model = model, switches.released(model)
         # What engines of this process simulate in another way is nothing that a program does.
         told = self._notices if isinstance(self._solver, Solver) else Notices()
+        #: Bodies of the engine alone, with the body that each leads to.
+        self._links: dict[str, str] = {}
+        if isinstance(self._solver, Solver):
+            model, self._links = stacked.chained(model, told)
         self._layout = layout(model, told)
         report_others(model, self._layout.names, told)
         switches.report_still(authored, told)
@@ -157,7 +161,11 @@ class World:
         _report_missing(self._solver, self._layout, setups, self._notices)
         #: Each is one physics scene in the engine.
         self.spaces: tuple[Engine, ...] = tuple(map(make, setups))
+        if self._links:
+            pairs = zip(self.spaces, setups, strict=True)
+            self.spaces = tuple(stacked.without_links(engine, setup, self._links) for engine, setup in pairs)
         yield from _built(self.spaces, setups)
+        setups = [stacked.shown(setup, self._links) for setup in setups] if self._links else setups
         bodies = [body for setup in setups for body in setup.bodies.values()]
         self.paths = tuple(chain.from_iterable(setup.bodies for setup in setups))
         ends = np.cumsum([0, *(len(setup.bodies) for setup in setups)]).tolist()
@@ -302,7 +310,9 @@ class World:
 
     @cached_property
     def _index(self) -> dict[str, int]:
-        return dict(zip(self.paths, count()))
+        rows = dict(zip(self.paths, count()))
+        # A link is where its joint is, which the body that it leads to is on.
+        return rows | {link: rows[body] for link, body in self._links.items()}
 
     def index(self, path: str) -> int:
         """Row of a body in the arrays. Raises KeyError if it is not an enabled body."""
@@ -559,6 +569,7 @@ class World:
         engine.pose_joint(JointPose(path, wanted, relative, bodies, shift(world0, world1, relative, is_first)))
         own = self._ranges[self.spaces.index(engine)]
         engine.read_poses(self.positions[own], self.rotations[own])
+        bodies = tuple(body for body in bodies if body not in self._links)
         self.awake[[self._index[body] for body in bodies]] = True
         return bodies
 
@@ -583,7 +594,7 @@ class World:
             bodies, _ = self._carried(engine, facts)
         except InputError:
             bodies = tuple(engine.weights)
-        weights = [(engine.weights[body], self._index[body]) for body in bodies]
+        weights = [(engine.weights[body], self._index[body]) for body in bodies if body not in self._links]
         if not 3 <= axis < 6:
             return sum(weight.mass for weight, _ in weights), 0.0
         place = engine.joint_frames(facts.path)[0][:3, 3]
@@ -761,7 +772,7 @@ class World:
         if facts.body0:
             place = self._point(self._index[facts.body0], place)
         for body, frame in ((facts.body0, facts.frame0), (facts.body1, facts.frame1)):
-            if body:
+            if body and body not in self._links:
                 center = engine.weights[body].center if body in engine.weights else (0.0, 0.0, 0.0)
                 ends.append(self._point(self._index[body], center))
                 arms.append(float(np.linalg.norm(frame[:3, 3] - center)))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..mass import ROUNDED
 from ..model import Prim
 from ..paths import inside_each
 from ..schemas import usd_physics
@@ -150,7 +151,7 @@ def impossible_inertia(facts: Facts) -> Iterator[Finding]:
     for prim, mass in facts.masses:
         if mass.diagonal_inertia is not None and min(mass.diagonal_inertia) > 0:
             small, middle, large = sorted(mass.diagonal_inertia)
-            if large > (small + middle) * (1 + 1e-3):
+            if large > (small + middle) * (1 + ROUNDED):
                 yield Finding(
                     prim, f"{prim.display} has moments of inertia ({small:.4g}, {middle:.4g}, {large:.4g} kg m2) of "
                     "which one is larger than the other two together."

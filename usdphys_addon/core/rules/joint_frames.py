@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import frames, joint_kinds
+from .. import frames, joint_kinds, stacks
 from ..model import Prim
 from ..schemas import usd_physics
 from ..words import joint_value_text
@@ -24,9 +24,6 @@ from .base import Above, Facts, Finding, name, rule
 Array = NDArray[np.float64]
 #: Largest misalignment without an issue: radians; metres; metres per metre between body and joint frame.
 ANGLE_TOLERANCE, DISTANCE_TOLERANCE, RELATIVE_TOLERANCE = 2e-3, 1e-5, 1e-3
-_OF_ONE_AXIS, _LETTERS = ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint"), "XYZ"
-#: Angle, rad, within which the axes of two joints are one, as those of the hinges of a door.
-_ALIGNED = 0.02
 
 
 @dataclass(slots=True)
@@ -119,7 +116,7 @@ def _tilts(relative: Array, locked: NDArray[np.bool_]) -> Array:
 
 def _locking(facts: Facts) -> list[list[Prim]]:
     """Hinges and slides that hold the same two bodies and allow no common motion."""
-    joints = [pair for pair in facts.once(_measurable) if pair[0].type_name in _OF_ONE_AXIS]
+    joints = [pair for pair in facts.once(_measurable) if pair[0].type_name in stacks.OF_ONE_AXIS]
     holders: dict[frozenset[str], list[int]] = defaultdict(list)
     for row, (_, joint) in enumerate(joints):
         bodies = [facts.carrier.at(path) for side in (0, 1) for path in _body(joint, side)[:1]]
@@ -130,21 +127,13 @@ def _locking(facts: Facts) -> list[list[Prim]]:
     if not holders:
         return []
     _, places, turns = _world_frames(facts, joints, 1)
-    numbers = [_LETTERS.index(joint.resolved("axis")) for _, joint in joints]
+    numbers = ["XYZ".index(joint.resolved("axis")) for _, joint in joints]
     axes = turns[np.arange(len(joints)), :, numbers]
 
-    def is_common(one: int, other: int) -> bool:
-        between = places[other] - places[one]
-        is_along = float(np.linalg.norm(np.cross(axes[one], axes[other]))) < _ALIGNED
-        is_same_line = float(np.linalg.norm(np.cross(axes[one], between))) < _ALIGNED * float(np.linalg.norm(between))
-        is_on_line = is_same_line or float(np.linalg.norm(between)) < DISTANCE_TOLERANCE
-        kinds = {joints[row][0].type_name for row in (one, other)}
-        return len(kinds) == 1 and is_along and (is_on_line or kinds == {"PhysicsPrismaticJoint"})
+    def lines(rows: Iterable[int]) -> list[stacks.Line]:
+        return [stacks.Line(joints[row][0].type_name, places[row], axes[row]) for row in rows]
 
-    return [
-        [joints[row][0] for row in rows] for rows in holders.values()
-        if not all(is_common(rows[0], row) for row in rows[1:])
-    ]  # fmt: skip
+    return [[joints[row][0] for row in rows] for rows in holders.values() if stacks.locks(lines(rows))]
 
 
 @rule("JointsLockEachOther")
@@ -152,8 +141,9 @@ def joints_lock_each_other(facts: Facts) -> Iterator[Finding]:
     for prim, other, *more in facts.once(_locking):
         others = f"{len(more) + 1} other joints" if more else other.display
         yield Finding(
-            prim, f"{prim.display} and {others} hold the same two bodies by different axes: all hold at once, so that "
-            "nothing moves. MuJoCo and Newton make one joint of several axes of them.", {"other": name(other)},
+            prim, f"{prim.display} and {others} hold the same two bodies by different axes. PhysX and games hold all "
+            "at once, so that nothing moves; MuJoCo makes one joint of several axes of them, and so do Newton and the "
+            "preview in an articulation.", {"other": name(other)},
         )  # fmt: skip
 
 

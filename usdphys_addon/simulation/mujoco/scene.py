@@ -77,6 +77,13 @@ _EDITED = (
 )  # fmt: skip
 
 
+def _moments(weight: Weight) -> tuple[Matrix, bool]:
+    """Moments (3,) that MuJoCo takes; and False where no body can have those of a weight: then they are the mean."""
+    moments = mass.possible_moments(np.maximum(weight.moments, 1e-12))
+    is_possible = bool(2.0 * moments.max() <= moments.sum())
+    return moments if is_possible else np.full(3, moments.mean()), is_possible
+
+
 def _finite(value: float) -> float:
     return min(max(value, -NO_LIMIT), NO_LIMIT)
 
@@ -283,7 +290,9 @@ class MujocoScene(WithPreviewShapes):
             weight = self._own[path]
             node.mass, node.gravcomp = weight.mass, 1.0 - settings.gravity
             node.ipos, node.iquat = weight.center, weight.axes
-            node.inertia = np.maximum(weight.moments, 1e-12)
+            node.inertia, is_possible = _moments(weight)
+            if not is_possible:
+                self._lacks(body.prim, "the moments of inertia, which no body can have: it takes their mean as those")
             self.settings[path] = settings
             if not all(settings.moves) or not all(settings.turns):
                 self._lacks(body.prim, "the locked axes")
@@ -1014,7 +1023,7 @@ class MujocoScene(WithPreviewShapes):
             model.body_ipos[body], model.body_iquat[body] = 0.0, (1.0, 0.0, 0.0, 0.0)
         else:
             weight = self._own[path]
-            model.body_mass[body], model.body_inertia[body] = weight.mass, np.maximum(weight.moments, 1e-12)
+            model.body_mass[body], model.body_inertia[body] = weight.mass, _moments(weight)[0]
             model.body_ipos[body], model.body_iquat[body] = weight.center, weight.axes
             model.body_gravcomp[body] = 1.0 - self.settings[path].gravity
         mujoco.mj_setConst(model, self._spare)

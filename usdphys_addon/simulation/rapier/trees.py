@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -155,11 +156,33 @@ class Trees:
             if link.parent in still and all(freedom.is_locked for freedom in link.joint.freedoms):
                 still.add(link.child)
         masses = {path: weight.mass for path, weight in self.weights.items() if path not in still}
-        groups = hanging([(link.parent, link.child) for link in tree.links], masses)
+        pivots = self._pivots(tree)
+        ends = ((pivots.get(link.parent, link.parent), link.child) for link in tree.links if link.child not in pivots)
+        groups = hanging(ends, masses)
         worst = max(groups, key=lambda group: group.ratio, default=None)
         if worst is None or worst.ratio <= tuning.BEARABLE_REDUCED or self._is_evened(tree):
             return ""
         return f"{self.setup.bodies[worst.body].prim.display} holds {worst.ratio:.2g} times its own mass"
+
+    def _pivots(self, tree: Tree) -> dict[str, str]:
+        """By path of each body that is nothing but the place where two joints meet, what holds it: such a body has no
+        lever on which anything could hang, whatever its mass."""
+        below: dict[str, list[Link]] = defaultdict(list)
+        for link in tree.links:
+            below[link.parent].append(link)
+        found: dict[str, str] = {}
+        for link in tree.links:
+            path, after = link.child, below[link.child]
+            if len(after) != 1 or not self.weights.keys() >= {path, after[0].child}:
+                continue
+            ends = (link.joint.frame0 if link.reversed else link.joint.frame1,
+                    after[0].joint.frame1 if after[0].reversed else after[0].joint.frame0)  # fmt: skip
+            own = after[0].joint.frame0 if after[0].reversed else after[0].joint.frame1
+            arm = np.linalg.norm(own[:3, 3] - self.weights[after[0].child].center)
+            is_bare = not self.physics.rigid_bodies[self.handles[path]].colliders
+            if is_bare and np.linalg.norm(ends[0][:3, 3] - ends[1][:3, 3]) < tuning.PIVOT_ARM * arm:
+                found[path] = found.get(link.parent, link.parent)
+        return found
 
     def _is_evened(self, tree: Tree) -> bool:
         """True if all its joints have an armature that is a part of what moves with the first one: the inertias that
