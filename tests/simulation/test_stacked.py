@@ -6,6 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import frames, stacks
+from usdphys_ext.usdphys_addon.proving import runs
+from usdphys_ext.usdphys_addon.proving.prove import Wish, prove
 from usdphys_ext.usdphys_addon.simulation.engine import AUTOMATIC, PREVIEW
 from usdphys_ext.usdphys_addon.simulation.world import World
 
@@ -192,3 +194,16 @@ def test_moments_that_no_body_can_have_are_named_where_mujoco_takes_their_mean()
     told = [notice for notice in world_of(file, engine="mujoco").notices if notice.code == "EngineLimits"]
     assert [notice.path for notice in told] == ["/World/Box"]
     assert "which no body can have: it takes their mean" in told[0].message
+
+
+@pytest.mark.slow
+def test_a_proof_sees_a_stack_hold_and_its_drives_reach_their_targets() -> None:
+    """Each of its joints came apart by the turn of the others."""
+    drive = {"angular": {"stiffness": 400.0, "damping": 40.0, "targetPosition": 0.6}}
+    proof = prove(Wish("leg.usda", model_in(stack(AXES, more={"drives": drive})), sections=frozenset({"asset"})))
+    assert not [check.line() for check in proof.certificate.having("fail", "part")]
+    subject = runs.subject_of(model_in(stack(AXES, values=(0.4, 0.3, -0.5))))
+    for facts, value in zip(subject.joints[1:], (0.4, 0.3, -0.5), strict=True):
+        one, other = runs.ends_of(subject, facts)
+        relative = np.linalg.inv(one) @ other
+        assert relative == pytest.approx(frames.transform((0, 0, 0), turned(np.array([1.0, 0, 0]), value)), abs=1e-5)

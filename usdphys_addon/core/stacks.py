@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -71,6 +71,11 @@ class Stack:
     def is_at_zero(self) -> bool:
         """True where body 1 is where all the joints are at zero."""
         return float(np.abs(self.back - np.eye(4)).max()) < _AGREED
+
+    def carried(self, by_base: Matrix, by_body: Matrix) -> Stack:
+        """The stack after both bodies have been moved by matrices (4, 4) of the world."""
+        starts = tuple(np.asarray(by_base @ start) for start in self.starts)
+        return replace(self, starts=starts, back=np.asarray(by_base @ self.back @ np.linalg.inv(by_body)))
 
     def moved(self, values: Iterable[float]) -> list[Matrix]:
         """Matrices (4, 4) of the world, from zero, of what is behind each joint at these values, rad or m."""

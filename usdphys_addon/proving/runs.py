@@ -22,6 +22,7 @@ from ..core.model import Mesh, PhysicsModel, Prim
 from ..core.qualities import NORMAL
 from ..core.rules.base import Issue
 from ..core.schemas import usd_geom, usd_physics
+from ..core.stacks import Stack, stacks
 from ..core.steps import Steps
 from ..core.ties import Ties
 from ..core.words import counted
@@ -258,6 +259,8 @@ class Subject:
     joints: list[JointFacts]
     parts: list[Part]
     gravity: Matrix
+    #: By the paths of their joints.
+    stacks: dict[str, Stack] = field(default_factory=dict)
 
     @property
     def free(self) -> list[Part]:
@@ -284,20 +287,33 @@ def subject_of(model: PhysicsModel) -> Subject:
             part.joints.append(facts)
             part.is_held |= len(ends) < 2
     gravity = next(iter(found.gravity.values()))
-    return Subject(model, found, joints, list(parts.values()), gravity)
+    by_joint = {prim.path: stack for stack in stacks(model) for prim in stack.joints}
+    return Subject(model, found, joints, list(parts.values()), gravity, by_joint)
 
 
 def ends_of(subject: Subject, facts: JointFacts, motion: Motion | None = None, frame: int = -1) -> list[Matrix]:
-    """The two frames (4, 4) of a joint in the world, at a frame of a motion; without one, at the start."""
-    found = []
-    for path, own in ((facts.body0, facts.frame0), (facts.body1, facts.frame1)):
+    """The two frames (4, 4) of a joint in the world, at a frame of a motion; without one, at the start.
+
+    Of a joint of a stack: what is before and what is behind it, as the last one of the stack is on body 1.
+    """
+    poses = []
+    for path in (facts.body0, facts.body1):
         pose = np.eye(4)
         if motion is not None and path in motion.paths:
             pose = motion.pose(path, frame)
         elif path:
             pose = subject.layout.bodies[path].pose
-        found.append(pose @ own)
-    return found
+        poses.append(pose)
+    ends = [poses[0] @ facts.frame0, poses[1] @ facts.frame1]
+    stack = subject.stacks.get(facts.path)
+    if stack is None:
+        return ends
+    before = [subject.layout.bodies[path].pose if path else np.eye(4) for path in (stack.base, stack.body)]
+    now = stack.carried(*(pose @ np.linalg.inv(start) for pose, start in zip(poses, before, strict=True)))
+    number = [prim.path for prim in stack.joints].index(facts.path)
+    moved = [np.eye(4), *now.moved(now.values())]
+    is_last = number == len(stack.joints) - 1
+    return [moved[number] @ ends[0], ends[1] if is_last else moved[number + 1] @ ends[0]]
 
 
 def with_floor(subject: Subject) -> PhysicsModel:
