@@ -16,6 +16,7 @@ from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.exchange import urdf_export, urdf_import
+from usdphys_ext.usdphys_addon.simulation.world import World
 from usdphys_ext.usdphys_addon.urdf import meshes, packages, read
 from usdphys_ext.usdphys_addon.usd import robot_files
 
@@ -640,3 +641,31 @@ def test_a_link_or_a_joint_of_a_urdf_that_was_moved_alone_is_written_where_it_is
     with formats.URDF.read(str(file), formats.URDF.options()) as (model, _issues):
         heights = {round(float(one.world[2, 3]), 5) for path, one in model.colliders.items() if "bar" in path}
     assert heights == {bar}
+
+
+def test_hinges_of_the_same_bodies_by_different_axes_get_links_between_them(tmp_path):
+    """The second one was a loop, which ROS ignores. Played in the preview, the robot moves as its file does."""
+    mast, boom, _ = crane()
+    mast.usdphys.articulation_root.is_applied = True
+    nod = scenes.add_joint("nod", "REVOLUTE", mast, boom, location=(1, 0, 1.1))
+    nod.usdphys.joint.axis = "Y"
+    bpy.context.view_layer.update()
+    file, robot, result = written(tmp_path)
+    assert not robot.loops
+    assert not [issue for issue in result.issues if issue.code == "UrdfLoop"]
+    swing, nod = robot.joints["swing"], robot.joints["nod"]
+    assert (swing.parent, nod.child, swing.child) == ("mast", "boom", nod.parent)
+    place = robot.joints["hold"].pose @ swing.pose
+    assert place[:3, :3] @ swing.axis == pytest.approx((0, 0, 1), abs=1e-6)
+    assert (place @ nod.pose)[:3, :3] @ nod.axis == pytest.approx((0, 1, 0), abs=1e-6)
+    assert (place @ nod.pose)[:3, 3] == pytest.approx(place[:3, 3], abs=1e-6)
+    played = scenes.play(0.3).world
+    with formats.URDF.read(str(file), formats.URDF.options()) as (model, _issues):
+        world = World(model, time_step=played.time_step)
+    for _ in range(played.frame):
+        world.step()
+    there = next(row for row, path in enumerate(world.paths) if path.endswith("/boom"))
+    here = next(row for row, path in enumerate(played.paths) if path.endswith("/boom"))
+    turned = frames.matrix_of(played.rotations[here])
+    assert abs(turned[2, 0]) > 0.1  # it nods
+    assert frames.matrix_of(world.rotations[there]) == pytest.approx(turned, abs=0.02)

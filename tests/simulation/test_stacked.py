@@ -123,6 +123,7 @@ def test_drives_and_limits_of_a_stack_act_about_their_axes(count: int) -> None:
     drive = {"angular": {"stiffness": 400.0, "damping": 40.0, "targetPosition": 0.6}}
     world = run(world_of(stack(AXES[:count], more={"drives": drive})), 2.0)
     for number in range(count):
+        assert world.is_reduced(f"/World/J{number}")
         assert world.joint_position(f"/World/J{number}", "angular") == pytest.approx(0.6, abs=0.03)
     expected = np.eye(3)
     for own in AXES[:count]:

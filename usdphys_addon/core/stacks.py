@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from . import frames, paths
+from . import frames, mass, paths
 from .frames import Matrix
+from .mass import BodyMassProperties
 from .model import PhysicsModel, Prim
 from .schemas import usd_physics
 from .ties import Ties
@@ -199,3 +201,64 @@ def _tied(model: PhysicsModel) -> Iterator[tuple[str, tuple[str, str]]]:
         joint = prim.get(usd_physics.Joint)
         if joint is not None and joint.resolved("joint_enabled") and not joint.resolved("exclude_from_articulation"):
             yield path, _ends(model, prim)
+
+
+# --------------------------------------------------------------------------- as chains
+
+#: Mass and moments of a link, relative to those of the body that the stack moves.
+LIGHT = 1e-3
+
+
+def chained(model: PhysicsModel, found: Sequence[Stack] | None = None) -> tuple[PhysicsModel, dict[str, str]]:
+    """A model whose stacks are chains, with a light link between two joints of a stack; and by path of each link, the
+    body that its stack moves. The model itself where there is no stack. found: the stacks, where they are known."""
+    found = stacks(model) if found is None else found
+    if not found:
+        return model, {}
+    made, links = replace(model, prims=dict(model.prims)), dict[str, str]()
+    for stack in found:
+        _chain(made, stack, mass.mass_properties(model, stack.body), links)
+    return made, links
+
+
+def _chain(made: PhysicsModel, stack: Stack, weight: BodyMassProperties, links: dict[str, str]) -> None:
+    """Hang the joints of a stack on each other."""
+    body, before = made.prims[stack.body], ""
+    poses = stack.moved(stack.values())
+    for number, (prim, pose) in enumerate(zip(stack.joints, poses, strict=True)):
+        joint: Any = prim.schemas[prim.type_name]
+        changes: dict[str, Any] = {}
+        if before:
+            # The link is where the body would be without the joints from here on.
+            changes |= {"body0": (before,), "local_pos0": joint.local_pos1, "local_rot0": joint.local_rot1}
+        if number < len(stack.joints) - 1:
+            before = _free(made, f"{prim.path}_link")
+            links[before] = stack.body
+            changes["body1"] = (before,)
+            made.add(_link(before, prim, body, pose @ stack.back @ body.world, weight, joint.resolved("local_pos1")))
+        own = replace(prim, schemas={**prim.schemas, prim.type_name: joint.copy(**changes)})
+        made.prims[prim.path] = own
+    if stack.base and not any(prim.schemas[prim.type_name].resolved("collision_enabled") for prim in stack.joints):
+        pairs = body.get(usd_physics.FilteredPairsAPI) or usd_physics.FilteredPairsAPI()
+        filtered = pairs.copy(filtered_pairs=(*(pairs.filtered_pairs or ()), stack.base))
+        made.prims[stack.body] = replace(body, schemas={**body.schemas, filtered.usd_name: filtered})
+
+
+def _link(path: str, joint: Prim, body: Prim, world: Any, weight: BodyMassProperties, place: Any) -> Prim:
+    """A link at a pose (4, 4) of the world. place: of the joint that holds it, in its space."""
+    link = Prim(path, world=np.asarray(world), label=f"{joint.label or joint.name} link")
+    own = body.get(usd_physics.RigidBodyAPI)
+    assert own is not None
+    link.add(own.copy())
+    moment = LIGHT * sum(weight.diagonal_inertia) / 3.0
+    link.add(usd_physics.MassAPI(
+        mass=LIGHT * weight.mass, center_of_mass=place, diagonal_inertia=(moment,) * 3,
+        principal_axes=frames.IDENTITY_ROTATION,
+    ))  # fmt: skip
+    return link
+
+
+def _free(model: PhysicsModel, path: str) -> str:
+    while path in model.prims:
+        path += "_"
+    return path

@@ -24,7 +24,7 @@ from bpy.types import Context
 
 from ..bridge import authored_poses
 from ..bridge.environment import require_usd
-from ..core import frames, paths
+from ..core import frames, paths, stacks
 from ..core.errors import InputError
 from ..core.model import PhysicsModel, Prim
 from ..core.proof import issues_of
@@ -96,6 +96,8 @@ def export_urdf(
             counts = {"bodies": len(model.bodies), "joints": len(model.joints)}
         except _OtherPartsError as reason:
             meshes.clear()
+            # URDF has one joint above each link: those of a stack get links between them.
+            model, _ = stacks.chained(model)
             text, issues, counts, names = _new_text(context, stage, model, target, meshes, reason)
             options = LayoutOptions()
         # A report of no colliders would be believed.

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..core import paths
+from ..core.frames import Matrix
 from ..core.model import PhysicsModel
 from ..core.schemas.usd_physics import Joint, RigidBodyAPI
 from .joint_facts import JointFacts, read_joints
@@ -32,6 +33,12 @@ class Link:
     @property
     def reversed(self) -> bool:
         return self.joint.body0 == self.child
+
+    @property
+    def ends(self) -> tuple[Matrix, Matrix]:
+        """The frames (4, 4) of the joint on parent and child."""
+        facts = self.joint
+        return (facts.frame1, facts.frame0) if self.reversed else (facts.frame0, facts.frame1)
 
 
 @dataclass(slots=True)

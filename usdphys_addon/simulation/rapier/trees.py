@@ -157,7 +157,13 @@ class Trees:
                 still.add(link.child)
         masses = {path: weight.mass for path, weight in self.weights.items() if path not in still}
         pivots = self._pivots(tree)
-        ends = ((pivots.get(link.parent, link.parent), link.child) for link in tree.links if link.child not in pivots)
+        ends = []
+        for link in tree.links:
+            parent = link.parent
+            while parent in pivots:
+                parent = pivots[parent]
+            if link.child not in pivots:
+                ends.append((parent, link.child))
         groups = hanging(ends, masses)
         worst = max(groups, key=lambda group: group.ratio, default=None)
         if worst is None or worst.ratio <= tuning.BEARABLE_REDUCED or self._is_evened(tree):
@@ -171,17 +177,18 @@ class Trees:
         for link in tree.links:
             below[link.parent].append(link)
         found: dict[str, str] = {}
-        for link in tree.links:
+        arms: dict[str, float] = {}
+        for link in reversed(tree.links):
             path, after = link.child, below[link.child]
             if len(after) != 1 or not self.weights.keys() >= {path, after[0].child}:
                 continue
-            ends = (link.joint.frame0 if link.reversed else link.joint.frame1,
-                    after[0].joint.frame1 if after[0].reversed else after[0].joint.frame0)  # fmt: skip
-            own = after[0].joint.frame0 if after[0].reversed else after[0].joint.frame1
-            arm = np.linalg.norm(own[:3, 3] - self.weights[after[0].child].center)
+            (_, end), (start, own) = link.ends, after[0].ends
+            # Of what hangs on a pivot that hangs on this one, too.
+            arm = float(np.linalg.norm(own[:3, 3] - self.weights[after[0].child].center))
+            arm = arms.get(after[0].child, arm)
             is_bare = not self.physics.rigid_bodies[self.handles[path]].colliders
-            if is_bare and np.linalg.norm(ends[0][:3, 3] - ends[1][:3, 3]) < tuning.PIVOT_ARM * arm:
-                found[path] = found.get(link.parent, link.parent)
+            if is_bare and np.linalg.norm(end[:3, 3] - start[:3, 3]) < tuning.PIVOT_ARM * arm:
+                found[path], arms[path] = link.parent, arm
         return found
 
     def _is_evened(self, tree: Tree) -> bool:
