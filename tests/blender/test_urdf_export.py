@@ -659,7 +659,7 @@ def test_hinges_of_the_same_bodies_by_different_axes_get_links_between_them(tmp_
     assert place[:3, :3] @ swing.axis == pytest.approx((0, 0, 1), abs=1e-6)
     assert (place @ nod.pose)[:3, :3] @ nod.axis == pytest.approx((0, 1, 0), abs=1e-6)
     assert (place @ nod.pose)[:3, 3] == pytest.approx(place[:3, 3], abs=1e-6)
-    played = scenes.play(0.3).world
+    played = scenes.play(0.2).world  # then the boom meets the mast, which a URDF cannot keep apart
     with formats.URDF.read(str(file), formats.URDF.options()) as (model, _issues):
         world = World(model, time_step=played.time_step)
     for _ in range(played.frame):
@@ -667,5 +667,5 @@ def test_hinges_of_the_same_bodies_by_different_axes_get_links_between_them(tmp_
     there = next(row for row, path in enumerate(world.paths) if path.endswith("/boom"))
     here = next(row for row, path in enumerate(played.paths) if path.endswith("/boom"))
     turned = frames.matrix_of(played.rotations[here])
-    assert abs(turned[2, 0]) > 0.1  # it nods
+    assert abs(turned[2, 0]) > 0.05  # it nods
     assert frames.matrix_of(world.rotations[there]) == pytest.approx(turned, abs=0.02)

@@ -21,7 +21,9 @@ from ..bridge.identity import remembered
 from ..bridge.reading import MATERIALS_SCOPE
 from ..core import frames
 from ..core import paths as core_paths
+from ..core.model import PhysicsModel
 from ..core.schemas import usd_geom
+from ..core.stacks import stacks
 from ..core.validate import Issue
 from .stage_match import OBJECT_NAME
 
@@ -348,6 +350,29 @@ def put_in_order(layer: Sdf.Layer, scene: Scene) -> None:
                 mixed[path] = wanted
         if mixed:
             reorder(layer, mixed)
+
+
+def keep_stacks(layer: Sdf.Layer, model: PhysicsModel, moved: Mapping[str, str]) -> None:
+    """Write the joints of stacks in the order of the scene, which says what each of them moves; Blender writes objects
+    in any order. moved: new by old path of bodies that were moved, with all below them."""
+    from ..usd.specs import child_names
+
+    mixed: dict[Sdf.Path, list[str]] = {}
+    for stack in stacks(model):
+        by_parent: dict[str, list[str]] = {}
+        for prim in stack.joints:
+            path = core_paths.followed(prim.path, moved)
+            by_parent.setdefault(core_paths.parent_of(path), []).append(core_paths.name_of(path))
+        for parent, names in by_parent.items():
+            spec = layer.GetPrimAtPath(parent)
+            written = mixed.get(spec.path, child_names(spec)) if spec else []
+            rows = [row for row, name in enumerate(written) if name in names]
+            if [written[row] for row in rows] != names and len(rows) == len(names):
+                mixed[spec.path] = wanted = list(written)
+                for row, name in zip(rows, names, strict=True):
+                    wanted[row] = name
+    if mixed:
+        reorder(layer, mixed)
 
 
 #: To take one of several children out of a prim, or to put one in, takes as long as there are many. To copy one does

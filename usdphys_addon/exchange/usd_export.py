@@ -420,6 +420,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         if not is_read_last:
             _leave_stage(job)
         stage_layout.put_in_order(layer, scene)
+    stage_layout.keep_stacks(layer, model, job.moved)
     if has_skeletons:
         skeletons.root_skeletons(stage)
     if coasting and job.options is not None:
