@@ -9,6 +9,7 @@ from usdphys_ext.usdphys_addon.core import frames, stacks
 from usdphys_ext.usdphys_addon.proving import runs
 from usdphys_ext.usdphys_addon.proving.prove import Wish, prove
 from usdphys_ext.usdphys_addon.simulation.engine import AUTOMATIC, PREVIEW
+from usdphys_ext.usdphys_addon.simulation.gains import drive_design
 from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .author import CENTIMETERS, METERS, File, Units
@@ -208,3 +209,26 @@ def test_a_proof_sees_a_stack_hold_and_its_drives_reach_their_targets() -> None:
         one, other = runs.ends_of(subject, facts)
         relative = np.linalg.inv(one) @ other
         assert relative == pytest.approx(frames.transform((0, 0, 0), turned(np.array([1.0, 0, 0]), value)), abs=1e-5)
+
+
+@pytest.mark.slow
+def test_gains_are_designed_for_what_each_joint_of_a_stack_moves() -> None:
+    """The leg about each axis; the servos settle in the time that was asked for."""
+    model = model_in(stack(AXES))
+    wanted = {f"/World/J{number}": "angular" for number in range(3)}
+    tasks = drive_design.tasks_of(model, wanted)
+    lever = np.subtract(HIP, np.add(LEG, CENTER))
+    for number, own in enumerate(AXES):
+        axis = own[:, 0]
+        about = float(axis @ np.diag(INERTIA) @ axis) + MASS * float(lever @ lever - (lever @ axis) ** 2)
+        assert tasks[f"/World/J{number}"].inertia == pytest.approx(about, rel=0.02)
+    drives = {}
+    for path, task in tasks.items():
+        gains = drive_design.position_gains(task, 0.5)
+        drives[path] = {"stiffness": gains.stiffness, "damping": gains.damping, "target_position": 0.4}
+    world = World(model)
+    for path, drive in drives.items():
+        world.set_drive(path, "angular", **drive)
+    run(world, 0.6)
+    for path in drives:
+        assert world.joint_position(path, "angular") == pytest.approx(0.4, abs=0.04)

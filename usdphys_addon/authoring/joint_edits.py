@@ -25,7 +25,7 @@ from ..bridge.joint_frames import (
 )
 from ..bridge.property_values import decided
 from ..bridge.roles import is_body
-from ..core import joint_kinds, vendor_schemas
+from ..core import joint_kinds, stacks, vendor_schemas
 from ..core.errors import InputError
 from ..core.joint_settings import axis_settings
 from ..core.model import Prim
@@ -302,7 +302,7 @@ def add_motors(
     tasks = drive_design.tasks_of(model, wanted, holds=holds)
     # In PhysX a joint with the world is in no articulation.
     reduced = {
-        link.joint.path for tree in articulations.trees_of(model) for link in tree.links
+        link.joint.path for tree in articulations.trees_of(stacks.chained(model)[0]) for link in tree.links
         if link.joint.body0 and link.joint.body1
     }  # fmt: skip
     made, notes = [], []
@@ -408,7 +408,8 @@ def add_servos(
     motors, notes = add_motors(context, targets, holds=True, response=response)
     context.view_layer.update()
     model = scene_read.read_scene(context.evaluated_depsgraph_get()).model
-    roots = {link.joint.path: tree.prim for tree in articulations.trees_of(model) for link in tree.links}
+    trees = articulations.trees_of(stacks.chained(model)[0])
+    roots = {link.joint.path: tree.prim for tree in trees for link in tree.links}
     by_label = {obj.name: (obj, dof) for obj, dof, _ in targets}
     chosen = {path: by_label[prim.label] for path, prim in model.joints.items() if prim.label in by_label}
     tasks = drive_design.tasks_of(model, {path: dof for path, (_, dof) in chosen.items()})

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core import mass
+from ...core import mass, stacks
 from ...core.errors import InputError
 from ...core.frames import Matrix
 from ...core.model import PhysicsModel, Prim
@@ -194,6 +194,8 @@ class _Scene:
     """What the tasks of a model's drives are computed from."""
 
     def __init__(self, model: PhysicsModel) -> None:
+        # Of the joints of a stack each moves what is behind it.
+        model, _ = stacks.chained(model)
         self.found = layout(model, Notices())
         self.joints = read_joints(self.found, Notices())
         #: The colliders that give each body its mass.
