@@ -173,13 +173,17 @@ def test_the_bodies_of_a_stack_do_not_collide_unless_it_says_so() -> None:
         assert (filtered is None) == collides
 
 
-@pytest.mark.parametrize("what", ["no articulation", "a common axis", "apart", "excluded", "off"])
+@pytest.mark.parametrize(
+    "what", ["no articulation", "a common axis", "a hinge that does not fit", "apart", "excluded", "off"]
+)
 def test_what_is_no_stack_is_simulated_as_it_is(what: str) -> None:
     """By the letter of UsdPhysics all joints hold at once."""
     same = [np.eye(3), np.eye(3)]
     more: dict[str, object] = {"lines": ["bool physics:excludeFromArticulation = true"]} if what == "excluded" else {}
     more = {"lines": ["bool physics:jointEnabled = false"]} if what == "off" else more
-    file = stack(same if what == "a common axis" else AXES[:2], articulated=what != "no articulation", more=more)
+    bad = [np.eye(3), turned((0.0, 0.0, 1.0), 0.1)]
+    turns = {"a common axis": same, "a hinge that does not fit": bad}.get(what, AXES[:2])
+    file = stack(turns, articulated=what != "no articulation", more=more)
     model = model_in(file)
     if what == "apart":
         joint = model.prims["/World/J1"]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,9 @@ OF_ONE_AXIS = ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint")
 _LETTERS = "XYZ"
 #: Angle, rad, within which the axes of two joints are one, as those of the hinges of a door.
 _ALIGNED = 0.02
+#: Sine of the angle between two hinges, or two slides, from which on they are meant to be two. Below it, it is more
+#: likely that the hinges of a door do not fit, and then nothing moves.
+_MEANT = 0.3
 #: m: how far two places may be apart that are one.
 _NEAR = 1e-5
 #: How far the joints of a stack may differ in where they want body 1: m per m of their arms, and rad.
@@ -49,6 +53,14 @@ class Line:
         is_on_line = distance < _NEAR or float(np.linalg.norm(np.cross(self.axis, between))) < _ALIGNED * distance
         is_same = self.type_name == other.type_name
         return is_same and is_along and (is_on_line or self.type_name == "PhysicsPrismaticJoint")
+
+
+def are_meant(lines: Sequence[Line]) -> bool:
+    """True for joints of the same two bodies that nobody takes for one: each turns or slides another way."""
+    return all(
+        one.type_name != other.type_name or float(np.linalg.norm(np.cross(one.axis, other.axis))) > _MEANT
+        for one, other in combinations(lines, 2)
+    )
 
 
 def locks(lines: Sequence[Line]) -> bool:
@@ -134,10 +146,10 @@ def stacks(model: PhysicsModel) -> list[Stack]:
 
 
 def _stack(model: PhysicsModel, base: str, body: str, prims: Sequence[Prim]) -> Stack | None:
-    """The stack of joints; None where they allow a common motion, or want body 1 in different places."""
+    """The stack of joints; None where some are nearly one, or where they want body 1 in different places."""
     starts, ends = ([_frame(model, prim, side) for prim in prims] for side in (0, 1))
     lines = [Line(prim.type_name, end[:3, 3], end[:3, _number(prim)]) for prim, end in zip(prims, ends, strict=True)]
-    if not np.isfinite([*starts, *ends]).all() or not locks(lines):
+    if not np.isfinite([*starts, *ends]).all() or not are_meant(lines):
         return None
     back = [start @ np.linalg.inv(end) for start, end in zip(starts, ends, strict=True)]
     place = model.prims[body].world[:3, 3]
