@@ -538,6 +538,8 @@ def test_what_is_odd_about_a_file_is_said_in_words_of_its_own(tmp_path: Path) ->
     assert oddities(tmp_path, "", texture) == ["AssetMissing: The texture './paint.png' of '/T' is an empty file."]
     (tmp_path / "paint.png").write_bytes(b"x")
     assert oddities(tmp_path, "", texture) == []
+    source = 'def Shader "T"\n{\nasset info:mdl:sourceAsset = @OmniPBR.mdl@\n}\n'
+    assert oddities(tmp_path, "", source) == ["AssetMissing: The source 'OmniPBR.mdl' of the shader '/T' is missing."]
     (tmp_path / "other.usda").write_text('#usda 1.0\ndef "W" (references = @./in.usda@</W>)\n{\n}\n')
     (said,) = oddities(tmp_path, "", 'def "W" (references = @./other.usda@</W>)\n{\n}\n')
     assert (

@@ -127,6 +127,16 @@ def test_expectations_beside_an_asset_are_found_and_those_elsewhere_are_named(do
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("end", ["yaml", "json"])
+def test_expectations_in_a_format_that_is_not_read_are_an_error_and_no_silence(door: Path, capsys, end: str) -> None:
+    door.with_name(f"door.expect.{end}").write_text("expect: []", encoding="utf-8")
+    assert main(["prove", str(door), "--only", "expectations"]) == 1
+    assert "write the expectations as TOML, in 'door.expect.toml'" in capsys.readouterr().err
+    door.with_name("door.expect.toml").write_text("", encoding="utf-8")
+    assert main(["prove", str(door), "--only", "expectations"]) == 0
+
+
+@pytest.mark.slow
 def test_the_digest_travels_in_the_custom_data_of_a_layer_over_the_asset(door: Path) -> None:
     from pxr import Usd
     from usdphys_ext.usdphys_addon.usd import restated

@@ -23,7 +23,9 @@ from usdphys_ext.usdphys_addon.proving import (
     answers,
     at_start,
     certificate,
+    drawn_asset,
     expectations,
+    experiments,
     failures,
     joint_checks,
     joints,
@@ -43,7 +45,7 @@ from usdphys_ext.usdphys_addon.simulation.engine import ENGINES, Habit
 from usdphys_ext.usdphys_addon.simulation.world import World
 from usdphys_ext.usdphys_addon.usd import read
 
-from .author import CENTIMETERS, METERS, File, Units, about, prism
+from .author import CENTIMETERS, METERS, File, Units, about, block, prism
 from .demos import CLEAN, DEMOS, FAULTS, Fault
 
 W = "/World"
@@ -389,7 +391,7 @@ def test_newton_is_said_to_take_a_drive_of_type_acceleration_as_one_of_type_forc
     other.prims[joint.path].schemas[name] = joint.schemas[name].copy(
         type="force", stiffness=90.0 if kind == "force" else 30.0
     )
-    experiment = runs.Experiment(model, 0.5, is_cheap=True)
+    experiment = experiments.Experiment(model, 0.5, is_cheap=True)
 
     def forced(_chosen: Any, _rate: int = 1) -> Any:
         return runs.simulated(other, 0.5)
@@ -695,7 +697,7 @@ def test_a_start_outside_of_limits_is_wrong_where_somebody_has_chosen_it(is_pose
 
 def test_engines_that_push_a_joint_back_into_its_limits_part_because_of_that() -> None:
     model = model_of(stage_of(DEMOS["pendulum"](METERS)))
-    experiment = runs.Experiment(model, 0.5)
+    experiment = experiments.Experiment(model, 0.5)
     start = certificate.Check("asset", "limits", "doubtful", "", f"{W}/Pin", (opinions.Cause(f"{W}/Pin", "limit"),),
                               data={"what": at_start.STARTS})  # fmt: skip
 
@@ -860,7 +862,7 @@ def test_what_fails_because_bodies_are_pushed_apart_at_a_start_that_nobody_has_c
 def test_what_moves_otherwise_said_in_another_order_names_the_limits_that_push_it(is_pushed: bool) -> None:
     """Legs that start far outside of their limits are thrown back, and the order of the joints decides how."""
     model = model_of(stage_of(DEMOS["pendulum"](METERS)))
-    experiment = runs.Experiment(model, 0.5, is_cheap=True)
+    experiment = experiments.Experiment(model, 0.5, is_cheap=True)
     start = certificate.Check("asset", "limits", "doubtful", "", f"{W}/Pin", (opinions.Cause(f"{W}/Pin", "limit"),),
                               "Correct the limit.", {"what": at_start.STARTS})  # fmt: skip
     aside = runs.simulated(model, 0.5)
@@ -895,7 +897,7 @@ def test_a_leader_that_is_not_pushed_back_in_the_preview_is_the_reason_why_an_en
 def test_an_engine_that_gives_no_numbers_is_said_to_be_so_and_no_cause_is_searched(lost: str) -> None:
     """MuJoCo stood still after a hand had become unstable, and a contact was said to be the reason."""
     model = model_of(stage_of(DEMOS["pendulum"](METERS)))
-    experiment = runs.Experiment(model, 0.3, is_cheap=True)
+    experiment = experiments.Experiment(model, 0.3, is_cheap=True)
 
     def gone(_chosen: Any, _rate: int = 1) -> runs.Motion:
         places = experiment.motion.positions.copy()
@@ -914,7 +916,7 @@ def test_an_engine_that_gives_no_numbers_is_said_to_be_so_and_no_cause_is_search
 def test_each_engine_is_run_before_a_reason_is_searched_for_one() -> None:
     """The search for what Havok does took all the time, and PhysX and Newton were left out."""
     model = model_of(stage_of(DEMOS["pendulum"](METERS)))
-    experiment = runs.Experiment(model, 0.2, is_cheap=True)
+    experiment = experiments.Experiment(model, 0.2, is_cheap=True)
     asked: list[str] = []
 
     def runner(name: str, far: float) -> Any:
@@ -938,7 +940,7 @@ def test_a_joint_that_breaks_in_the_preview_and_cannot_elsewhere_is_why_they_par
     """A door that fell out of its frame was said to have no reason in an engine without joints that break."""
     file = hinge_file("Y", break_force=2.0)
     model = model_of(stage_of(file.text()))
-    experiment = runs.Experiment(model, 1.0)
+    experiment = experiments.Experiment(model, 1.0)
     assert experiment.motion.broken == (f"{W}/Pin",)
     told = Issue("EngineLimits", "info", f"{W}/Pin", "", "Havok does not measure what joints bear.", "")
 
@@ -955,7 +957,7 @@ def test_a_joint_that_breaks_in_the_preview_and_cannot_elsewhere_is_why_they_par
 def test_what_smaller_time_steps_of_an_engine_heal_in_the_whole_asset_is_said_to_be_so(rate: int) -> None:
     """Joints of Havok gave way by 7 mm with 60 steps a second, and by nothing with 960."""
     model = model_of(stage_of(hinge_file().text()))
-    experiment = runs.Experiment(model, 0.2, is_cheap=True)
+    experiment = experiments.Experiment(model, 0.2, is_cheap=True)
 
     def yielding(_chosen: Any, steps: int = 1) -> runs.Motion:
         places = experiment.motion.positions
@@ -974,7 +976,7 @@ def test_a_link_that_is_too_light_for_an_engine_is_said_to_be_so(
 ) -> None:
     """The fingers of a hand flew off in Havok; with a thousand times their moments of inertia they did not."""
     model = model_of(stage_of(hinge_file().text()))
-    experiment = runs.Experiment(model, 0.2, is_cheap=True)
+    experiment = experiments.Experiment(model, 0.2, is_cheap=True)
     own = runs.simulated
     (body,) = runs.subject_of(model).parts[0].bodies
     most = max(mass.mass_properties(model, body).diagonal_inertia)
@@ -1000,7 +1002,7 @@ def test_what_an_engine_is_not_told_is_no_reason_where_smaller_time_steps_heal(i
     """An arm gave way in Havok, which is not told of a small armature: that was said to be the cause."""
     file = hinge_file("Y", apis=["NewtonJointAPI"], lines=["float newton:armature = 0.5"])
     model = model_of(stage_of(file.text()))
-    experiment = runs.Experiment(model, 0.5, is_cheap=True)
+    experiment = experiments.Experiment(model, 0.5, is_cheap=True)
     lacks = [Issue("EngineLimits", "info", f"{W}/Pin", "", "Havok is not told armature.", "")]
     untold = opinions.removed(model, [opinions.Opinion(f"{W}/Pin", "NewtonJointAPI", "armature")])
 
@@ -1182,7 +1184,7 @@ def test_a_joint_that_rests_on_a_limit_which_an_engine_holds_by_a_spring_is_said
     model = model_of(stage_of(hinge_file("Y", low=0.0, high=0.0001).text()))
     soft = {"lines": ["float newton:limitStiffness = 1"], "apis": ["NewtonJointAPI"]}
     springy = runs.simulated(model_of(stage_of(hinge_file("Y", low=0.0, high=0.0001, **soft).text())), 0.5)
-    experiment = runs.Experiment(model, 0.5, is_cheap=True)
+    experiment = experiments.Experiment(model, 0.5, is_cheap=True)
     # What limits do not explain: it is somewhere else at once.
     aside = replace(springy, positions=springy.positions + is_elsewhere * np.array((0.0, 1.0, 0.0)))
     engines = {"mujoco": lambda _chosen, _rate=1: aside}
@@ -1205,7 +1207,7 @@ def test_a_foot_of_an_articulation_that_slides_in_the_preview_and_stands_elsewhe
         file.joint("Ankle", "Revolute", f"{W}/Foot", f"{W}/Mast", pos0=(0, 0, 0.05), pos1=(0, 0, -0.15), axis="Y"),
     )  # fmt: skip
     model = model_of(stage_of(file.text()))
-    experiment = runs.Experiment(model, 0.4, is_cheap=True)
+    experiment = experiments.Experiment(model, 0.4, is_cheap=True)
     stands, row = experiment.motion, experiment.motion.paths.index(f"{W}/Foot")
     assert np.isfinite(experiment.coarse + experiment.sensitivity).all()  # of the motion that stands
     places = stands.positions.copy()
@@ -1227,7 +1229,7 @@ def test_a_mesh_that_each_engine_takes_to_pieces_may_be_why_a_body_on_it_moves_o
     file.add(file.body("Table", (0, 0, 0.2), geometry=shape, dynamic=False))
     file.add(file.body("Book", (0, 0, 0.425), size=(0.2, 0.2, 0.05)))
     model = model_of(stage_of(file.text()))
-    experiment = runs.Experiment(model, 0.1, is_cheap=True)
+    experiment = experiments.Experiment(model, 0.1, is_cheap=True)
     raised = replace(experiment.motion, positions=experiment.motion.positions + np.array((0, 0, 0.02)))
     run = {"havok": lambda *_: raised}
     ((check, _, _),) = other_engines.engine_checks(model, experiment, run, [], Budget(60.0), 1.0)
@@ -1239,7 +1241,7 @@ def test_a_mesh_that_each_engine_takes_to_pieces_may_be_why_a_body_on_it_moves_o
 def test_what_passes_through_each_other_in_the_preview_is_the_reason_why_an_engine_pushes_it_apart() -> None:
     model = model_of(stage_of(hinge_file().text()))
     model.add(Prim(f"{W}/Post", "Cube"))
-    experiment = runs.Experiment(model, 0.2, is_cheap=True)
+    experiment = experiments.Experiment(model, 0.2, is_cheap=True)
     told = f"{W}/Post and {W}/Bar touch at the start, and no joint can move them apart at once: they pass through."
     experiment.motion.notices.append(Issue("ContactJammed", "info", f"{W}/Post", "", told, ""))
 
@@ -1257,7 +1259,7 @@ def test_a_body_that_parts_on_the_floor_that_the_proof_adds_parts_there() -> Non
     file = File(METERS)
     file.add(file.body("Box", (0, 0, 0.5), mass=1.0))
     model = model_of(stage_of(file.text()))
-    experiment = runs.Experiment(runs.with_floor(runs.subject_of(model)), 0.4, is_cheap=True)
+    experiment = experiments.Experiment(runs.with_floor(runs.subject_of(model)), 0.4, is_cheap=True)
     slides = experiment.motion.positions + np.linspace((0.0,) * 3, (1.0, 0.0, 0.0), 25)[:, None]
     engines = {"mujoco": lambda _chosen, _rate=1: replace(experiment.motion, positions=slides)}
     ((check, _, _),) = other_engines.engine_checks(model, experiment, engines, [], Budget(60.0), 1.0)
@@ -1288,23 +1290,30 @@ def test_the_page_shows_all_that_moves_and_what_stands_near_it_but_no_wide_floor
     file = File(METERS)
     file.add(file.body("Lid", (0, 0, 0.55), size=(1.0, 1.0, 0.1)), file.body("Chest", dynamic=False, size=size))
     proof = proof_of(file.text(), sections=frozenset())
-    view = page.scene_of(proof, Wish("a.usda", proof.subject.model))["view"]
+    view = drawn_asset.scene_of(proof, Wish("a.usda", proof.subject.model))["view"]
     middle, radius = ((0.0, 0.0, 0.05), 0.5 * math.sqrt(3.21)) if is_seen else ((0.0, 0.0, 0.55), 0.5 * math.sqrt(2.01))
     assert view["middle"] == pytest.approx(middle, abs=1e-4) and view["radius"] == pytest.approx(radius, rel=1e-3)
 
 
-@pytest.mark.parametrize(("below", "filtered"), [(True, ""), (False, ""), (True, "/Frame/Shape"), (True, "/Frame")])
+@pytest.mark.parametrize(
+    ("below", "filtered"), [(True, ""), (False, ""), (True, "/Frame/Shape"), (True, "/Frame"), (True, "a group")]
+)
 def test_what_an_engine_lets_collide_that_a_joint_keeps_apart_is_said(below: bool, filtered: str) -> None:
     """PhysX pushed a cart off its rails, which are static and below the other side of its slide. Newton was said to do
-    so with a lid and its chest, which are a filtered pair."""
+    so with a lid and its chest, which are a filtered pair. Groups keep apart as well."""
     file = File(METERS)
     pair = {"apis": ["PhysicsFilteredPairsAPI"], "extra": [f"rel physics:filteredPairs = <{W}{filtered}>"]}
     file.add(file.body("Frame", dynamic=False, size=(3.0, 0.2, 0.2)),
-             file.body("Cart", (0, 0, 0.15), size=(0.4,) * 3, **(pair if filtered else {})),
+             file.body("Cart", (0, 0, 0.15), size=(0.4,) * 3, **(pair if filtered.startswith("/") else {})),
              file.joint("Slide", "Prismatic", f"{W}/Frame" if below else "", f"{W}/Cart",
                         pos1=(0, 0, -0.15), axis="X"))  # fmt: skip
+    if filtered == "a group":
+        file.add(block("PhysicsCollisionGroup", "Frames", [f"rel collection:colliders:includes = <{W}/Frame>"],
+                       ["CollectionAPI:colliders"]),
+                 block("PhysicsCollisionGroup", "Carts", [f"rel collection:colliders:includes = <{W}/Cart>",
+                       f"rel physics:filteredGroups = <{W}/Frames>"], ["CollectionAPI:colliders"]))  # fmt: skip
     model = model_of(stage_of(file.text()))
-    experiment = runs.Experiment(model, 0.2, is_cheap=True)
+    experiment = experiments.Experiment(model, 0.2, is_cheap=True)
 
     def colliding(_chosen: Any, _rate: int = 1) -> runs.Motion:
         places = experiment.motion.positions
@@ -1328,7 +1337,7 @@ def test_an_engine_that_gives_cylinders_edges_is_said_to_where_one_rolls(
     file = File(METERS)
     file.add(file.body("Wheel", rotation=about("X", 90.0), shape=shape, size=(0.5, 0.2, 0.0), spin=(0.0, 0.0, spin)))
     model = model_of(stage_of(file.text()))
-    experiment = runs.Experiment(model, 0.5, is_cheap=True)
+    experiment = experiments.Experiment(model, 0.5, is_cheap=True)
 
     def slowed(_chosen: Any, _rate: int = 1) -> runs.Motion:
         places = experiment.motion.positions
@@ -1476,7 +1485,7 @@ def test_gravity_in_centimetres_is_the_cause_of_what_swings_faster_and_is_doubtf
 
 
 def test_bodies_part_where_they_are_well_beyond_what_is_allowed() -> None:
-    experiment = runs.Experiment(model_of(stage_of(DEMOS["pendulum"](METERS))), 0.5)
+    experiment = experiments.Experiment(model_of(stage_of(DEMOS["pendulum"](METERS))), 0.5)
     allowed = experiment.allowed(0.01)[-10:, 0]
     for share, parts in ((1.2, False), (2.0, True)):
         other = runs.simulated(experiment.model, 0.5)
@@ -1492,7 +1501,7 @@ def test_what_is_hit_a_little_earlier_or_later_moves_alike(late: float, parts: b
     """A row of dominoes parted by 2.7 mm in another engine, because the first one fell by 3 % more slowly there."""
     file = File(METERS)
     file.add(file.ground(), file.body("Puck", (0, 0, 0.05), size=(0.1, 0.1, 0.1)))
-    experiment = runs.Experiment(model_of(stage_of(file.text())), 1.0)
+    experiment = experiments.Experiment(model_of(stage_of(file.text())), 1.0)
     lying, other = runs.simulated(experiment.model, 1.0), runs.simulated(experiment.model, 1.0)
     seconds = np.arange(len(lying.positions)) * runs.STEP
     for motion, start in ((lying, 0.5), (other, 0.5 * (1.0 + late))):
@@ -1665,7 +1674,7 @@ def test_the_energy_of_many_parts_is_computed_once() -> None:
 def test_what_cannot_be_compared_in_time_is_skipped_and_the_motion_is_there_for_the_page() -> None:
     """The budget ends while the starts aside are run."""
     with (
-        patch.object(runs, "displaced", side_effect=lambda *_: pytest.fail("there is no time")),
+        patch.object(experiments, "displaced", side_effect=lambda *_: pytest.fail("there is no time")),
         patch.object(Budget, "has", lambda *_: False),
     ):
         proof = proof_of(DEMOS["pendulum"](METERS), sections=frozenset({"rewrites", "engines"}))
@@ -1906,10 +1915,21 @@ body = "{W}/Leaf"
 mass = [5, 10]
 
 [[expect]]
+name = "wider"
+joint = "{W}/Hinge"
+limits = [0, 170]
+
+[[expect]]
 name = "axis"
 prim = "{W}/Hinge"
 attribute = "physics:axis"
 value = "Z"
+
+[[expect]]
+name = "other axis"
+prim = "{W}/Hinge"
+attribute = "physics:axis"
+value = "X"
 
 [[expect]]
 name = "gone"
@@ -1928,13 +1948,16 @@ moves_at_most = 0.01
 """,
     )
     assert {name: check.status for name, check in found.items()} == {
-        "limits": "pass", "weight": "fail", "axis": "pass", "gone": "fail", "short": "fail",
-        "still": "pass",
+        "limits": "pass", "wider": "fail", "weight": "fail", "axis": "pass", "other axis": "fail", "gone": "fail",
+        "short": "fail", "still": "pass",
     }  # fmt: skip
     # In a robot, nobody knows the paths of prims by heart.
     assert found["gone"].message.endswith(f"; it has {W}/Leaf.")
     assert found["short"].message.endswith(f"; did you mean '{W}/Hinge'?")
-    assert "20 kg" in found["weight"].message
+    assert found["weight"].message == "weight: it weighs 20 kg, and should weigh 5 to 10 kg."
+    assert found["other axis"].message == "other axis: it is Z, and should be X."
+    assert found["wider"].message.endswith(", and should be 0 degrees to 170 degrees.")
+    assert [cause.attribute for cause in found["wider"].causes] == ["physics:upperLimit"]
     assert "physics:mass" in {cause.attribute for cause in found["weight"].causes}
 
 
@@ -1983,6 +2006,8 @@ torque = 5
         ("[[expect]]\njoint = '/A'\nreaches = 3\nmess = 1", "has 'mess'"),
         ("[[expect]]\njoint = '/A'\nlimits = [1]", "two numbers"),
         ("[[expect]]\njoint = '/A'\nreaches = 'far'", "must be a number"),
+        ("[[expect]]\njoint = '/A'\nlimits = [90, -90]", r"write \[-90, 90\]"),
+        ("[[expect]]\nprim = '/A'\nattribute = 'physics:mass'", "needs 'value' or 'range'"),
         ("expect = 3", "must hold tables"),
         ("[other]", "must hold tables"),
         ("a = ", "is no TOML"),

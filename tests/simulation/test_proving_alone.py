@@ -3,19 +3,20 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 from usdphys_ext.usdphys_addon.core import clock
-from usdphys_ext.usdphys_addon.proving import bearing
+from usdphys_ext.usdphys_addon.proving import bearing, oddities
 from usdphys_ext.usdphys_addon.proving.budget import Budget
 from usdphys_ext.usdphys_addon.proving.certificate import Check
 from usdphys_ext.usdphys_addon.proving.prove import Wish, prove
 from usdphys_ext.usdphys_addon.proving.runs import subject_of, with_floor
 from usdphys_ext.usdphys_addon.usd import layer_units, overview, read
 
-from .author import CENTIMETERS, METERS, File, Units
+from .author import CENTIMETERS, METERS, File, Units, about, block
 
 W = "/World"
 
@@ -300,3 +301,234 @@ def test_what_has_no_physics_may_have_any_unit_in_a_proof(tmp_path: Path) -> Non
     (tmp_path / "tree.usda").write_text(head + 'def Cube "Tree" {}')
     stage = around(tmp_path, "room.usda", "", "tree.usda")
     assert [check.status for check in checks_of(stage, "units")] == ["pass"]
+
+
+# --------------------------------------------------------------------------- numbers that no joint has
+
+
+def arm(*, low: float = -1.5, high: float = 1.5, hinges: int = 1, target: float | None = None, armature: float = 0.0,
+        kind: str = "Revolute") -> Any:  # fmt: skip
+    """Bars of 1 kg and 0.4 m in a row, the first one on the world. low, high, target: degrees, or metres of a slide."""
+    file, unit = File(METERS), math.pi / 180.0 if kind == "Revolute" else 1.0
+    drive = {"stiffness": 50.0, "damping": 5.0, "targetPosition": (target or 0.0) * unit}
+    dof = "angular" if kind == "Revolute" else "linear"
+    for number in range(hinges):
+        file.add(
+            file.body(f"Bar{number}", (0.4 * number, 0, 1), size=(0.3, 0.05, 0.05), mass=1.0, collides=False),
+            file.joint(
+                f"Joint{number}", kind, f"{W}/Bar{number - 1}" if number else "", f"{W}/Bar{number}",
+                pos0=(0.2, 0, 0) if number else (-0.2, 0, 1), pos1=(-0.2, 0, 0), axis="Z",
+                low=None if low == -math.inf else low * unit, high=None if high == math.inf else high * unit,
+                drives={} if target is None else {dof: drive},
+                apis=["NewtonJointAPI"] * bool(armature),
+                lines=[f"float newton:armature = {armature}"] * bool(armature),
+            ),
+        )  # fmt: skip
+    return stage_of(file.text())
+
+
+def odd(stage: Any) -> list[Check]:
+    found = oddities.checks_of(subject_of(read.read_stage(stage)), lambda: True)
+    return [check for check in found if check.status != "pass"]
+
+
+def causes_of(check: Check) -> list[tuple[str, str]]:
+    return [(cause.path, cause.attribute) for cause in check.causes]
+
+
+@pytest.mark.parametrize(("values", "attributes"), [
+    ({"low": -1.5708, "high": 1.5708}, ["physics:lowerLimit", "physics:upperLimit"]),
+    ({"low": 0.0, "high": 3.14}, ["physics:upperLimit"]),
+    ({"low": -5.0, "high": 1.5708}, ["physics:lowerLimit", "physics:upperLimit"]),
+    ({"low": -1.5708, "high": 100.0}, ["physics:lowerLimit"]),
+    ({"low": -90.0, "high": 90.0, "target": 0.7854}, ["drive:angular:physics:targetPosition"]),
+    ({"low": -math.inf, "high": math.inf, "target": 0.7854}, ["drive:angular:physics:targetPosition"]),
+    ({"low": 0.0, "high": 5156.62}, ["physics:upperLimit"]),
+    ({"low": 0.0, "high": 3600.0}, []),
+    ({"low": -1.5, "high": 1.5}, []),
+    ({"low": 0.0, "high": 1.5708, "kind": "Prismatic"}, []),
+])  # fmt: skip
+def test_an_angle_in_the_wrong_unit_is_doubtful_without_another_file(values: Any, attributes: list[str]) -> None:
+    found = odd(arm(**values))
+    assert [check.name for check in found] == ["angles"] * bool(attributes)
+    assert [causes_of(check) for check in found] == [[(f"{W}/Joint0", name) for name in attributes]] * len(found)
+
+
+@pytest.mark.parametrize(("hinges", "is_told"), [(2, False), (4, True)])
+def test_many_hinges_that_hardly_turn_have_limits_in_radians(hinges: int, is_told: bool) -> None:
+    found = odd(arm(low=-2.8973, high=2.8973, hinges=hinges))
+    assert [check.message for check in found] == [
+        f"{W}/Joint0 has an angle of -2.897 degrees: in radians, that is one of -166 degrees. So do 3 other joints."
+    ] * is_told
+
+
+@pytest.mark.parametrize("kind", ["Revolute", "Prismatic"])
+@pytest.mark.parametrize(("armature", "is_told"), [(0.05, False), (2.0, False), (200.0, True)])
+def test_a_rotor_that_outweighs_all_that_hangs_together_is_doubtful(kind: str, armature: float, is_told: bool) -> None:
+    """Of real robots, small ones have the largest: some ten times of what their links have."""
+    found = odd(arm(armature=armature, hinges=3, low=-90, high=90, kind=kind))
+    said = {(f"{W}/Joint{number}", "newton:armature") for number in range(3)}
+    assert [(check.name, set(causes_of(check))) for check in found] == [("armature", said)] * is_told
+
+
+@pytest.mark.parametrize(
+    ("density", "is_told"), [(7.85, True), (0.7, True), (30.0, False), (7850.0, False), (7.85e6, True)]
+)
+@pytest.mark.parametrize("place", ["body", "collider", "material"])
+def test_a_density_in_grams_is_named_wherever_it_is_said(place: str, density: float, is_told: bool) -> None:
+    said = f"float physics:density = {density}"
+    file, extra = File(METERS), {}
+    if place == "body":
+        extra = {"apis": ["PhysicsMassAPI"], "extra": [said]}
+    elif place == "collider":
+        shape = block("Cube", "Shape", ["double size = 0.2", said], ["PhysicsCollisionAPI", "PhysicsMassAPI"])
+        extra = {"geometry": shape}
+    else:
+        extra = {"material": f"{W}/Steel"}
+        frictions = [f"float physics:{kind}Friction = 0.5" for kind in ("dynamic", "static")]
+        file.add(block("Material", "Steel", [said, *frictions], ["PhysicsMaterialAPI"]))
+    file.add(file.body("Box", mass=None, size=(0.2,) * 3, **extra))
+    found = odd(stage_of(file.text()))
+    path = {"body": f"{W}/Box", "collider": f"{W}/Box/Shape", "material": f"{W}/Steel"}[place]
+    assert [causes_of(check) for check in found] == [[(path, "physics:density")]] * is_told
+
+
+def welded(**joint: Any) -> Any:
+    """Two boxes whose frames meet 0.3 m beside the first one, of which the second one is turned."""
+    file = File(METERS)
+    file.add(
+        file.body("A", (0, 0, 2), size=(0.2,) * 3), file.body("B", (0.5, 0.1, 2), about("Z", 70.0), size=(0.2,) * 3),
+        file.joint("Weld", "Fixed", **{
+            "body0": f"{W}/A", "body1": f"{W}/B", "pos0": (0.5, 0.1, 0), "rot0": about("Z", 70.0), **joint
+        }),
+    )  # fmt: skip
+    return stage_of(file.text())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("joint", "attributes", "hint"), [
+    ({"body0": f"{W}/B", "body1": f"{W}/A"}, ["physics:body0", "physics:body1"], "they fit exchanged"),
+    ({"rot0": (0.0, 0.0, math.sin(math.radians(35)), math.cos(math.radians(35)))}, ["physics:localRot0"],
+     "its numbers fit in the order x, y, z, w"),
+    ({"rot0": about("Z", -70.0)}, ["physics:localRot0"], "its inverse fits"),
+])  # fmt: skip
+def test_a_joint_that_starts_apart_names_exchanged_bodies_and_the_order_of_a_rotation(
+    joint: dict[str, Any], attributes: list[str], hint: str
+) -> None:
+    assert [check.status for check in checks_of(welded(), "joints")] == ["pass"]
+    (check,) = checks_of(welded(**joint), "joints")
+    assert causes_of(check) == [(f"{W}/Weld", name) for name in attributes]
+    assert {cause.hint for cause in check.causes} == {hint}
+
+
+@pytest.mark.slow
+def test_a_drive_that_is_damped_too_much_has_its_damping_as_the_cause() -> None:
+    """A damping for each radian, said for each degree."""
+    file, angle = File(METERS), math.pi / 180.0
+    drive = {"stiffness": 50.0, "damping": 5.0 / angle, "targetPosition": 0.5}
+    file.add(
+        file.body("Arm", (0.2, 0, 1), size=(0.4, 0.05, 0.05), mass=1.0, collides=False),
+        file.joint("Hinge", "Revolute", "", f"{W}/Arm", pos0=(0, 0, 1), pos1=(-0.2, 0, 0), axis="Z",
+                   drives={"angular": drive}),
+    )  # fmt: skip
+    stage = stage_of(file.text())
+    found = prove(Wish("a.usda", read.read_stage(stage), stage, sections=frozenset({"joints"}))).certificate.checks
+    (check,) = [one for one in found if one.name == "drive moves"]
+    assert check.status != "pass"
+    assert causes_of(check) == [(f"{W}/Hinge", "drive:angular:physics:damping")]
+
+
+def crane(force: float) -> Any:
+    """A driven boom of 1 kg on the world, with a lamp of 2 kg that is welded to its end."""
+    file = File(METERS)
+    drive = {"stiffness": 5000.0, "damping": 200.0}
+    file.add(
+        file.body("Boom", (0.5, 0, 2), size=(1.0, 0.05, 0.05), mass=1.0, collides=False),
+        file.body("Lamp", (1.1, 0, 2), size=(0.2,) * 3, mass=2.0, collides=False),
+        file.joint("Luff", "Revolute", "", f"{W}/Boom", pos0=(0, 0, 2), pos1=(-0.5, 0, 0), axis="Y",
+                   drives={"angular": drive}, break_force=force),
+        file.joint("Hook", "Fixed", f"{W}/Boom", f"{W}/Lamp", pos0=(0.6, 0, 0)),
+    )  # fmt: skip
+    return stage_of(file.text())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("force", "status"), [(20.0, "fail"), (1000.0, "pass")])
+def test_a_joint_that_breaks_is_told_by_its_break_force_and_not_as_a_weak_drive(force: float, status: str) -> None:
+    """29.4 N hang on it. The drive of a joint that had broken was called too weak, with its stiffness as the cause."""
+    (bears,) = checks_of(crane(force), "bearing")
+    assert bears.status == status
+    assert causes_of(bears) == [(f"{W}/Luff", "physics:breakForce")] * (status == "fail")
+    (drives,) = checks_of(crane(force), "drives")
+    assert (drives.status, drives.causes) == ("skipped" if status == "fail" else "pass", ())
+
+
+# --------------------------------------------------------------------------- what nobody listens to
+
+HEAD = '#usda 1.0\n(\n defaultPrim = "Cart"\n metersPerUnit = 1\n upAxis = "Z"\n)\n'
+CART = (
+    'def Xform "Cart"\n{\ndef Cube "Box" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI", '
+    '"PhysicsCollisionAPI"])\n{\nfloat physics:mass = 2\n}\n}\n'
+)
+
+
+def carts(folder: Path, *, is_instance: bool, name: str = "physics:mass") -> Any:
+    """A stage that references a cart, and says of its box that it weighs 5 kg."""
+    from pxr import Usd
+
+    (folder / "cart.usda").write_text(HEAD + CART)
+    instanceable = "instanceable = true" if is_instance else ""
+    over = f'over "Box"\n{{\nfloat {name} = 5\n}}\n'
+    (folder / "yard.usda").write_text(
+        f'{HEAD}def Xform "Cart" (\nprepend references = @cart.usda@\n{instanceable}\n)\n{{\n{over}}}\n'
+    )
+    return Usd.Stage.Open(str(folder / "yard.usda"))
+
+
+@pytest.mark.parametrize(("is_instance", "name", "is_told"), [
+    (True, "physics:mass", True), (False, "physics:mass", False), (True, "userProperties:mass", False),
+])  # fmt: skip
+def test_an_edit_below_an_instance_is_named_because_usd_leaves_it_out(
+    tmp_path: Path, is_instance: bool, name: str, is_told: bool
+) -> None:
+    stage = carts(tmp_path, is_instance=is_instance, name=name)
+    (check,) = checks_of(stage, "unheard")
+    assert check.status == ("doubtful" if is_told else "pass")
+    assert causes_of(check) == [("/Cart/Box", "physics:mass")] * is_told
+    issues = [issue.code for issue in overview.overview(tmp_path / "yard.usda").issues]
+    assert ("InstanceEdited" in issues) == is_told
+
+
+def test_an_instance_that_holds_another_one_hides_nothing_of_what_it_references(tmp_path: Path) -> None:
+    from pxr import Usd
+
+    carts(tmp_path, is_instance=True)
+    (tmp_path / "town.usda").write_text(
+        HEAD + 'def Xform "Cart" (\nprepend references = @yard.usda@\ninstanceable = true\n)\n{\n}\n'
+    )
+    (tmp_path / "cart.usda").write_text(HEAD + CART)
+    (tmp_path / "yard.usda").write_text(
+        HEAD + 'def Xform "Cart"\n{\ndef "Inner" (\nprepend references = @cart.usda@\ninstanceable = true\n)\n{\n}\n}\n'
+    )
+    (check,) = checks_of(Usd.Stage.Open(str(tmp_path / "town.usda")), "unheard")
+    assert check.status == "pass"
+
+
+@pytest.mark.parametrize(
+    ("purpose", "is_told"), [("", False), (":physics", False), (":preview", True), (":full", True)]
+)
+def test_a_physics_material_that_is_bound_for_pictures_is_named(purpose: str, is_told: bool, tmp_path: Path) -> None:
+    file = File(METERS)
+    binding = f"rel material:binding{purpose} = <{W}/Ice>"
+    shape = block("Cube", "Shape", [binding], ["PhysicsCollisionAPI", "MaterialBindingAPI"])
+    file.add(
+        block("Material", "Ice", ["float physics:dynamicFriction = 0.1", "float physics:staticFriction = 0.1"],
+              ["PhysicsMaterialAPI"]),
+        file.body("Box", (0, 0, 0.5), geometry=shape),
+    )  # fmt: skip
+    (check,) = checks_of(stage_of(file.text()), "unheard")
+    assert check.status == ("doubtful" if is_told else "pass")
+    assert causes_of(check) == [(f"{W}/Box/Shape", f"material:binding{purpose}")] * is_told
+    (tmp_path / "a.usda").write_text(file.text())
+    codes = [issue.code for issue in overview.overview(tmp_path / "a.usda").issues]
+    assert ("MaterialOtherPurpose" in codes) == is_told

@@ -168,7 +168,7 @@ def _bounds(points: Matrix, approximation: str) -> list[_Form]:
 
 def _joint(facts: JointFacts, rows: Mapping[str, int], setup: Setup, made: Matter) -> dict[str, Any]:
     if facts.bond or facts.pull is not None:
-        made.missing.append((facts.prim, "that the bond yields, or only holds pull and shear, which"))
+        made.missing.append((facts.prim, "the yielding or one-sided hold"))
     for freedom in facts.freedoms:
         if freedom.has_soft_limit or freedom.resistances or freedom.settings.armature:
             made.missing.append((facts.prim, "soft limits, friction, damping and inertia of the joint"))

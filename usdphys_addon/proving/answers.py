@@ -339,10 +339,15 @@ def response(probe: Probe, model: PhysicsModel) -> str:
 
 
 def blocking(probe: Probe, terms: Terms) -> str:
-    """Words of LOSABLE for what keeps a drive from its target; empty if nothing alone does."""
+    """Words of LOSABLE for what keeps a drive from its target; empty if nothing alone does. Its damping does where it
+    arrives with the least one with which it does not swing."""
     for words in LOSABLE:
         if words.startswith(("stiffness", "damping of the drive")):
             continue
         if terms.has(words) and arrives(probe, terms.without(words)):
             return words
+    matter = terms.matter + terms.armature
+    critical = 2.0 * math.sqrt(terms.stiffness * matter / (matter if terms.is_acceleration else 1.0))
+    if terms.damping > critical and arrives(probe, replace(terms, damping=critical)):
+        return "damping of the drive"
     return ""

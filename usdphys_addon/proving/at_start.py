@@ -18,8 +18,9 @@ from ..simulation.joint_poses import position_of, relative_pose, whole_turns
 from . import opinions
 from .budget import OutOfTimeError
 from .certificate import Check, Status, measure
+from .experiments import Parting
 from .opinions import Cause, Opinion
-from .runs import Motion, Part, Parting, Subject, ends_of, radius_of, simulated, subject_of
+from .runs import Motion, Part, Subject, ends_of, radius_of, simulated, subject_of
 
 SECTION = "asset"
 #: Code of the rule about bodies that start inside others.

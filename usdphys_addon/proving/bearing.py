@@ -28,13 +28,15 @@ _KINDS = (("break_force", "N"), ("break_torque", "N m"))
 
 
 class _Borne(NamedTuple):
-    """What a joint bears at rest, as a part of what breaks it. kind: of _KINDS. engine: that measured it."""
+    """What a joint bears at rest, as a part of what breaks it. kind: of _KINDS. engine: that measured it. peak: the
+    most that a joint bears that bears enough at rest, and breaks before."""
 
     facts: JointFacts
     kind: int
     load: float
     limit: float
     engine: str
+    peak: float = 0.0
 
     @property
     def is_broken(self) -> bool:
@@ -42,10 +44,11 @@ class _Borne(NamedTuple):
 
 
 def checks_of(
-    section: str, subject: Subject, model: PhysicsModel, seconds: float, others: Sequence[str] = ()
-) -> Iterator[Check]:
+    section: str, subject: Subject, model: PhysicsModel, seconds: float, others: Sequence[str] = (),
+    broken: Sequence[str] = (),
+) -> Iterator[Check]:  # fmt: skip
     """In a run in which none of them breaks. model: of the subject, on its floor. others: keys of engines beside the
-    preview, which are asked for the forces that it does not know."""
+    preview, which are asked for the forces that it does not know. broken: joints that break in the preview."""
     left = [facts for facts in subject.joints if facts.breaks]
     if not left:
         return
@@ -59,12 +62,15 @@ def checks_of(
         unknown = {notice.path for notice in motion.notices if notice.code == _UNKNOWN} | motion.unstable.keys()
         known = [facts for facts in left if facts.path in motion.loads and facts.path not in unknown]
         kinds = (0, 1) if engine == PREVIEW else (0,)
-        found += [one for facts in known if (one := _borne(facts, motion.loads[facts.path], kinds, engine)) is not None]
+        found += [
+            one for facts in known
+            if (one := _borne(facts, motion.loads[facts.path], kinds, engine, facts.path in broken)) is not None
+        ]  # fmt: skip
         left = [facts for facts in left if facts not in known]
-    for is_broken in (True, False):
-        group = sorted((one for one in found if one.is_broken is is_broken), key=lambda one: -one.load / one.limit)
+    for is_broken, is_early in ((True, False), (False, True), (False, False)):
+        group = [one for one in found if one.is_broken is is_broken and (one.peak > 0.0) is is_early]
         if group:
-            yield _check(section, subject.model, group)
+            yield _check(section, subject.model, sorted(group, key=lambda one: -one.load / one.limit))
     if left:
         others_left = len(left) - 1
         message = f"What {left[0].prim.display} bears is not known: it is in a loop."
@@ -86,11 +92,17 @@ def _unbreakable(model: PhysicsModel, chosen: Sequence[JointFacts]) -> PhysicsMo
     return result
 
 
-def _borne(facts: JointFacts, loads: Any, kinds: Sequence[int], engine: str) -> _Borne | None:
-    """loads (f, 2), N and N m. kinds: of _KINDS that are known. None where there is room."""
-    least = np.min(loads[-round(_LAST / STEP) :], axis=0)
+def _borne(facts: JointFacts, loads: Any, kinds: Sequence[int], engine: str, breaks: bool) -> _Borne | None:
+    """loads (f, 2), N and N m. kinds: of _KINDS that are known. breaks: it does in the preview. None where there is
+    room."""
+    least, most = np.min(loads[-round(_LAST / STEP) :], axis=0), np.max(loads, axis=0)
     limits = (facts.break_force, facts.break_torque)
     kind = max(kinds, key=lambda one: least[one] / max(limits[one], 1e-12))
+    if np.isfinite(least[kind]) and least[kind] >= limits[kind]:
+        return _Borne(facts, kind, float(least[kind]), limits[kind], engine)
+    if breaks:
+        kind = max(kinds, key=lambda one: most[one] / max(limits[one], 1e-12))
+        return _Borne(facts, kind, float(least[kind]), limits[kind], engine, float(most[kind]))
     if not np.isfinite(least[kind]) or least[kind] < ROOM * limits[kind]:
         return None
     return _Borne(facts, kind, float(least[kind]), limits[kind], engine)
@@ -102,6 +114,9 @@ def _check(section: str, model: PhysicsModel, group: Sequence[_Borne]) -> Check:
     load, limit = f"{first.load:.4g} {unit}", f"{first.limit:.4g} {unit}"
     if first.is_broken:
         message = f"{joint} breaks by itself: at rest it would bear {load}, and it breaks at {limit}."
+    elif first.peak:
+        most = f"{first.peak:.4g} {unit}"
+        message = f"{joint} breaks before it rests: it bears up to {most} until then, and breaks at {limit}."
     else:
         message = f"{joint} bears {load} at rest, and breaks at {limit}: little more breaks it."
     if first.engine != PREVIEW:

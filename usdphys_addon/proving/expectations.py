@@ -58,8 +58,12 @@ class Expectation:
 
 
 def beside(file: Path) -> Path:
-    """Where the expectations of a file are."""
-    return file.with_name(f"{file.stem}.expect.toml")
+    """Where the expectations of a file are. Raises InputError for those in a format that is not read."""
+    place = file.with_name(f"{file.stem}.expect.toml")
+    for end in (".yaml", ".yml", ".json"):
+        if (other := place.with_suffix(end)).is_file() and not place.is_file():
+            raise InputError(f"'{other}' is not read; write the expectations as TOML, in '{place.name}'.")
+    return place
 
 
 def read(file: Path) -> list[Expectation]:
@@ -69,7 +73,7 @@ def read(file: Path) -> list[Expectation]:
     except OSError as error:
         raise InputError(f"'{file}' cannot be read ({error.strerror}).") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"'{file}' is no TOML: {error}.") from error
+        raise InputError(f"'{file}' is no TOML: {error}. Write tables [[expect]].") from error
     rows = table.get("expect", [])
     if set(table) - {"expect"} or not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise InputError(f"'{file}' must hold tables [[expect]] and nothing else.")
@@ -85,6 +89,8 @@ def _row(file: Path, number: int, row: dict[str, Any]) -> Expectation:
     needed, possible = KINDS[kind]
     if missing := sorted(needed - set(values)):
         raise InputError(f"{where} needs '{missing[0]}'.")
+    if kind == "attribute" and not possible & values.keys():
+        raise InputError(f"{where} needs 'value' or 'range'.")
     if unknown := sorted(set(values) - needed - possible):
         raise InputError(f"{where} has '{unknown[0]}', which does not go with '{kind}'.")
     for key, value in values.items():
@@ -94,6 +100,8 @@ def _row(file: Path, number: int, row: dict[str, Any]) -> Expectation:
         if is_pair or (key == "mass" and isinstance(value, list)):
             if not (isinstance(value, list) and len(value) == 2 and all(map(_is_number, value))):
                 raise InputError(f"{where}: '{key}' must be two numbers, the least and the largest.")
+            if value[0] > value[1]:
+                raise InputError(f"{where}: '{key}' has the largest number first; write [{value[1]}, {value[0]}].")
         elif not is_text and key != "value" and not _is_number(value):
             raise InputError(f"{where}: '{key}' must be a number.")
         if key == "within" and not 0.0 < value <= LONGEST:
@@ -153,7 +161,7 @@ def _static_causes(model: PhysicsModel, row: Expectation) -> list[Opinion]:
     fields = {"mass": ("mass", "density"), "limits": ("lower_limit", "upper_limit", "low", "high")}.get(row.kind, ())
     found = [
         Opinion(row.prim, name, field) for name, value in prim.schemas.items() for field in fields
-        if hasattr(value, field)
+        if getattr(value, field, None) is not None and not _is_meant(row, field, getattr(value, field))
     ]  # fmt: skip
     if row.kind == "attribute":
         for name, value in prim.schemas.items():
@@ -163,6 +171,14 @@ def _static_causes(model: PhysicsModel, row: Expectation) -> list[Opinion]:
                 if attribute.usd_name(instance) == row.values["attribute"]
             ]  # fmt: skip
     return found
+
+
+def _is_meant(row: Expectation, field: str, value: float) -> bool:
+    """Whether one of two limits is the one that is demanded."""
+    if row.kind != "limits":
+        return False
+    wanted = row.values["limits"][field in ("upper_limit", "high")]
+    return any(math.isclose(one, wanted, abs_tol=1e-4) for one in (value, math.degrees(value)))
 
 
 # --------------------------------------------------------------------------- tests: what is wrong, or ""
@@ -206,7 +222,10 @@ def _limits(subject: Subject, row: Expectation) -> str:
     wanted = [_si(float(value), axis) for value in row.values["limits"]]
     if np.allclose([freedom.low, freedom.high], wanted, atol=1e-4):
         return ""
-    return f"its limits are {measure(freedom.low, axis)} to {measure(freedom.high, axis)}."
+    told, meant = (
+        f"{measure(low, axis)} to {measure(high, axis)}" for low, high in ((freedom.low, freedom.high), wanted)
+    )
+    return f"its limits are {told}, and should be {meant}."
 
 
 def _holds(subject: Subject, row: Expectation) -> str:
@@ -229,7 +248,10 @@ def _mass(subject: Subject, row: Expectation) -> str:
     found = mass.mass_properties(subject.model, row.prim).mass
     wanted = row.values["mass"]
     low, high = wanted if isinstance(wanted, list) else (0.999 * wanted, 1.001 * wanted)
-    return "" if low <= found <= high else f"it weighs {found:.4g} kg."
+    if low <= found <= high:
+        return ""
+    meant = f"{low:.4g} to {high:.4g} kg" if isinstance(wanted, list) else f"{wanted:.4g} kg"
+    return f"it weighs {found:.4g} kg, and should weigh {meant}."
 
 
 def _moves_at_most(subject: Subject, row: Expectation) -> str:
@@ -264,11 +286,12 @@ def _attribute(subject: Subject, row: Expectation) -> str:
             if "range" in row.values:
                 low, high = row.values["range"]
                 is_met = isinstance(shown, int | float) and low <= shown <= high
-            elif "value" in row.values and isinstance(shown, int | float) and _is_number(row.values["value"]):
+            elif isinstance(shown, int | float) and _is_number(row.values["value"]):
                 is_met = math.isclose(shown, row.values["value"], rel_tol=1e-4, abs_tol=1e-9)
             else:
-                is_met = "value" not in row.values or shown == row.values["value"]
-            return "" if is_met else f"it is {shown}."
+                is_met = bool(shown == row.values["value"])
+            meant = "{} to {}".format(*row.values["range"]) if "range" in row.values else row.values["value"]
+            return "" if is_met else f"it is {shown}, and should be {meant}."
     return "no schema there has this attribute."
 
 

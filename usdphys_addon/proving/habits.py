@@ -12,14 +12,17 @@ from ..core import frames, mass, paths
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_geom, usd_physics
-from ..simulation.articulations import joints_by_root
+from ..simulation.articulations import joints_by_root, trees_of
+from ..simulation.filters import filters_of
 from ..simulation.joint_facts import JointFacts
 from ..simulation.joint_poses import position_of, relative_pose, whole_turns
+from ..simulation.notices import Notices
 from . import at_start, opinions
 from .certificate import measure
+from .experiments import Experiment, Parting
 from .opinions import Cause, Opinion
 from .partings import where_of
-from .runs import STEP, Experiment, Motion, Parting, Subject, angles, ends_of, radius_of, simulated, subject_of
+from .runs import STEP, Motion, Subject, angles, ends_of, radius_of, simulated, subject_of
 
 #: s after a body parts, in which what engines do there is looked at.
 _AFTER = 0.25
@@ -300,14 +303,8 @@ def kept_apart(model: PhysicsModel, first: Parting, motion: Motion) -> Kept | No
         for side, body, static in ((1, facts.body0, facts.static1), (0, facts.body1, facts.static0)):
             if body != first.body or not static or facts.collides or not paths.is_below(other, static):
                 continue
-            if not _is_filtered(model, body, other):
+            # What filters keep apart, too, no joint is needed for.
+            found = filters_of(subject.layout, trees_of(model), Notices())
+            if not found.keep_apart(body, [prim.path for prim in model.colliders_of(body)], other):
                 return Kept(other, Cause(facts.path, f"physics:body{side}", static))
     return None
-
-
-def _is_filtered(model: PhysicsModel, body: str, other: str) -> bool:
-    """Whether a filtered pair keeps a body and a collider apart, whatever joints say."""
-    return any(
-        (paths.is_at_or_below(body, one) or paths.is_below(one, body)) and paths.is_at_or_below(other, another)
-        for pair in model.filtered_pairs() for one, another in (pair, pair[::-1])
-    )  # fmt: skip

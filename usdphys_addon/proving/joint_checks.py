@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..core.model import PhysicsModel
 from ..core.words import counted
-from ..simulation.engine import ENGINES, Habit, Program
+from ..simulation.engine import ENGINES, PREVIEW, Habit, Program
 from ..simulation.engine import programs as that_read_files
 from . import answers, habits, joints, opinions, plain, programs
 from .answers import Outcome
@@ -159,6 +159,8 @@ def _late_check(engine: str, late: Sequence[str]) -> Check:
     """Of the experiments with joints for which there was no time in an engine."""
     name, words, others = ENGINES[engine].name, joints.EXPERIMENTS[late[0]][1], len(late) - 1
     message = f"There was no time for the {words} in {name}."
+    if engine == PREVIEW:
+        message = f"There was no time for the {words} in the preview."
     if others == 1:
         message += " " + "Nor was there for 1 other experiment."
     elif others:
@@ -279,10 +281,14 @@ def _outcome_check(model: PhysicsModel, group: Sequence[tuple[joints.Probe, Outc
     """Of joints that an engine moves otherwise in one experiment, and that lose the same. habit: that explains it."""
     first, outcome = group[0]
     name, words = ENGINES[outcome.engine].name, joints.EXPERIMENTS[outcome.experiment][1]
-    joint = first.facts.prim.display
+    joint, is_preview = first.facts.prim.display, outcome.engine == PREVIEW
     if len(group) > 1:
         others = counted(len(group) - 1, "other joint")
         message = f"{joint} and {others} do not move in {name} as the numbers say, in the {words}."
+        if is_preview:
+            message = f"{joint} and {others} do not move in the preview as the numbers say, in the {words}."
+    elif is_preview:
+        message = f"{joint} does not move in the preview as the numbers say, in the {words}."
     else:
         message = f"{joint} does not move in {name} as the numbers say, in the {words}."
     if outcome.lost:
@@ -302,7 +308,10 @@ def _outcome_check(model: PhysicsModel, group: Sequence[tuple[joints.Probe, Outc
     worst, farthest = max(group, key=lambda pair: pair[1].beyond)
     if farthest.beyond and not is_forced:
         far = measure(farthest.beyond, worst.axis)
-        message += " " + f"It goes {far} beyond its limit, which {name} holds by a spring."
+        message += " " + (
+            f"It goes {far} beyond its limit." if is_preview
+            else f"It goes {far} beyond its limit, which {name} holds by a spring."
+        )  # fmt: skip
         said += [
             (probe.facts.path, place) for probe, one in group
             if one.beyond and (place := joints.softened_at(probe.facts.prim)) is not None
@@ -312,6 +321,8 @@ def _outcome_check(model: PhysicsModel, group: Sequence[tuple[joints.Probe, Outc
             for probe, one in group]  # fmt: skip
     data = {"engine": outcome.engine, "experiment": outcome.experiment, "lost": outcome.lost, "joints": rows}
     fix = f"Do without it, or choose an engine that has it: {name} does not." if outcome.lost else ""
+    if outcome.lost and is_preview:
+        fix = "Do without it, or choose an engine that has it: the preview does not."
     row = ENGINES[outcome.engine]
     if outcome.lost and isinstance(row, Program) and Habit.NEW_WORDS_ONLY in row.habits:
         renamed = [joints.renamed_at(first, words) for words in answers.terms_in(outcome.lost)]

@@ -15,7 +15,7 @@ from ..core.validate import validate
 from ..core.words import counted
 from ..simulation.layout import contact_material
 from ..simulation.notices import Notices
-from . import opinions
+from . import odd_joints, opinions
 from .certificate import Check, Status
 from .opinions import Cause, Opinion
 from .runs import Subject, corners_of, subset
@@ -23,6 +23,8 @@ from .runs import Subject, corners_of, subset
 SECTION = "asset"
 #: kg/m3 of what is made: aerogel and osmium have less and more than these.
 DENSITIES = (1.0, 25000.0)
+#: kg/m3, of which a density is said: foams have more. One in g/cm3 is a thousandth.
+LIGHTEST = 10.0
 #: m/s2, of what is stood on: Pluto and Jupiter have more and less than these.
 PLANETS = (0.5, 30.0)
 #: By how much a moment of inertia may be more or less than that of the shapes.
@@ -43,6 +45,7 @@ _FRICTIONS = ("static_friction", "dynamic_friction")
 def checks_of(subject: Subject, has_time: Callable[[], bool]) -> Iterator[Check]:
     """All of them. has_time: whether there is time to load further meshes."""
     yield from _matter(subject, has_time)
+    yield from odd_joints.checks_of(subject, has_time)
     yield from _gravity(subject)
     yield from _surfaces(subject.model)
 
@@ -60,15 +63,15 @@ def _matter(subject: Subject, has_time: Callable[[], bool]) -> Iterator[Check]:
         for one in _odd_matter(subject.model, path):
             odd.setdefault(one.kind, []).append(one)
     for group in odd.values():
-        causes = tuple(
-            opinions.cause_alone(subject.model, Opinion(one.path, "PhysicsMassAPI", one.field)) for one in group
-        )
+        causes = tuple(dict.fromkeys(opinions.cause_alone(subject.model, one.opinion) for one in group))
         message, others = group[0].message, len(group) - 1
         if others == 1:
             message += " " + "1 other body is odd in the same way."
         elif others:
             message += " " + f"{others} other bodies are odd in the same way."
         fix = "Correct it, or leave it out: it is then computed from the colliders."
+        if group[0].kind == "light":
+            fix = "Correct it, or leave it out: a density in g/cm3 is a thousandth of one in kg/m3."
         data = {"bodies": [{"path": one.path, **one.data} for one in group]}
         yield Check(SECTION, "matter", "doubtful", message, group[0].path, causes, fix, data)
     if left:
@@ -80,38 +83,42 @@ def _matter(subject: Subject, has_time: Callable[[], bool]) -> Iterator[Check]:
 
 
 class Oddity(NamedTuple):
-    """What is odd about the mass of a body. kind: bodies with the same one are told together. field: of MassAPI."""
+    """What is odd about the mass of a body. kind: bodies with the same one are told together. opinion: the cause."""
 
     kind: str
     path: str
-    field: str
+    opinion: Opinion
     message: str
     data: dict[str, Any]
 
 
 def _odd_matter(model: PhysicsModel, path: str) -> Iterator[Oddity]:
     api = model.prims[path].get(usd_physics.MassAPI)
-    if api is None:
+    if api is None and not _says_density(model, path):
         return
     own = mass.mass_properties(model, path)
+    yield from _odd_density(model, path, own)
+    if api is None:
+        return
     shapes = [mass.collider_shape(prim) for prim in model.colliders_of(path)]
     volume = sum(shape.volume for shape in shapes)
     name = model.prims[path].display
     density = own.mass / volume if volume > 0.0 else 0.0
-    said = "mass" if api.mass else "density" if api.density else ""
-    if said and density and not DENSITIES[0] <= density <= DENSITIES[1]:
+    if api.mass and density and not DENSITIES[0] <= density <= DENSITIES[1]:
         message = f"{name} weighs {own.mass:.4g} kg, which is {density:.3g} kg/m3."
-        yield Oddity("density", path, said, message, {"density": density})
+        yield Oddity("density", path, _of_mass(path, "mass"), message, {"density": density})
     moments = sorted(own.diagonal_inertia)
     if any(api.diagonal_inertia or ()) and own.inertia_source.kind != "authored":
         message = f"{name} has moments of inertia that are so small in the units of the file that USD ignores them."
-        yield Oddity("ignored", path, "diagonal_inertia", message, {"moments": list(api.diagonal_inertia or ())})
+        yield Oddity(
+            "ignored", path, _of_mass(path, "diagonal_inertia"), message, {"moments": list(api.diagonal_inertia or ())}
+        )
     if own.inertia_source.kind == "authored":
         if moments[2] > 1.02 * (moments[0] + moments[1]):
             message = (
                 f"{name} has moments of inertia that no body has: the largest is more than the two others together."
             )
-            yield Oddity("moments", path, "diagonal_inertia", message, {"moments": moments})
+            yield Oddity("moments", path, _of_mass(path, "diagonal_inertia"), message, {"moments": moments})
         alike = subset(model, lambda _prim: True)
         alike.prims[path].schemas["PhysicsMassAPI"] = api.copy(diagonal_inertia=None, principal_axes=None)
         by_shape = mass.mass_properties(alike, path) if volume > 0.0 else None
@@ -119,7 +126,7 @@ def _odd_matter(model: PhysicsModel, path: str) -> Iterator[Oddity]:
             ratio = float(np.trace(own.inertia)) / max(float(np.trace(by_shape.inertia)), 1e-30)
             if not 1.0 / INERTIA <= ratio <= INERTIA:
                 message = f"{name} has {ratio:.3g} times the moments of inertia that its shapes have."
-                yield Oddity("inertia", path, "diagonal_inertia", message, {"ratio": ratio})
+                yield Oddity("inertia", path, _of_mass(path, "diagonal_inertia"), message, {"ratio": ratio})
     if own.center_source.kind == "authored" and shapes:
         found = [corners for prim in model.colliders_of(path) if (corners := corners_of(prim)) is not None]
         if found:
@@ -130,7 +137,50 @@ def _odd_matter(model: PhysicsModel, path: str) -> Iterator[Oddity]:
             outside = np.maximum(points.min(axis=0) - center, center - points.max(axis=0)).max()
             if outside > OUTSIDE * float(np.ptp(points, axis=0).max()):
                 message = f"{name} has its centre of mass {outside:.3g} m outside of its colliders."
-                yield Oddity("center", path, "center_of_mass", message, {"outside": float(outside)})
+                yield Oddity("center", path, _of_mass(path, "center_of_mass"), message, {"outside": float(outside)})
+
+
+def _of_mass(path: str, field: str) -> Opinion:
+    return Opinion(path, usd_physics.MassAPI.usd_name, field)
+
+
+def _says_density(model: PhysicsModel, path: str) -> bool:
+    """Whether a collider of a body has a mass or density of its own, or one of its material."""
+    return any(
+        prim.get(usd_physics.MassAPI) is not None or any(_density_of(model, one) for one in prim.materials)
+        for prim in model.colliders_of(path)
+    )
+
+
+def _density_of(model: PhysicsModel, material: str) -> float:
+    """kg/m3 that a material says; 0 where it says none."""
+    prim = model.prims.get(material)
+    api = prim.get(usd_physics.MaterialAPI) if prim is not None else None
+    return (api.density or 0.0) if api is not None else 0.0
+
+
+def _odd_density(model: PhysicsModel, path: str, own: mass.BodyMassProperties) -> Iterator[Oddity]:
+    """Densities that somebody has said, and that nothing solid has."""
+    for part in own.parts if own.mass_source.kind != "authored" else ():
+        prim, volume = model.prims[part.path], part.shape.volume
+        density = part.mass / volume if volume > 0.0 else 0.0
+        if part.source.kind not in ("density", "material") or not density or LIGHTEST <= density <= DENSITIES[1]:
+            continue
+        opinion = next(
+            (_of_mass(place, "density") for place in (part.path, path)
+             if (api := model.prims[place].get(usd_physics.MassAPI)) is not None and api.density),
+            None,
+        )  # fmt: skip
+        if opinion is None:
+            bound = next(
+                (one for one in (prim.physics_binding, *reversed(prim.materials)) if _density_of(model, one)), ""
+            )
+            opinion = Opinion(bound, usd_physics.MaterialAPI.usd_name, "density")
+        is_light = density < LIGHTEST
+        message = f"{prim.display} has a density of {density:.4g} kg/m3, and no metal has so much."
+        if is_light:
+            message = f"{prim.display} has a density of {density:.4g} kg/m3, and foams have more."
+        yield Oddity("light" if is_light else "dense", path, opinion, message, {"density": density})
 
 
 def _gravity(subject: Subject) -> Iterator[Check]:

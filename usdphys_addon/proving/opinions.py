@@ -213,6 +213,10 @@ FACTORS = (
 )  # fmt: skip
 
 
+#: What a joint that starts apart would have to say.
+EXCHANGED, OTHER_ORDER, INVERSE = "they fit exchanged", "its numbers fit in the order x, y, z, w", "its inverse fits"
+
+
 def hint_of(said: str, other: str) -> str:
     """What the ratio of two numbers looks like; empty where it looks like nothing."""
     try:

@@ -11,10 +11,11 @@ from ..simulation.engine import ENGINES, Habit, Program
 from . import habits, reasons
 from .budget import Budget, OutOfTimeError
 from .certificate import Check
+from .experiments import Experiment
 from .partings import data_of, sentence_of
 from .plain import NO_TIME
 from .reasons import SLACK, Reason, Runner
-from .runs import Experiment, Motion
+from .runs import Motion
 
 
 def engine_checks(

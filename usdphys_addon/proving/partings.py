@@ -12,7 +12,8 @@ from ..core import frames
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
-from .runs import FLOOR, STEP, Motion, Parting, Subject, corners_of, subject_of
+from .experiments import Parting
+from .runs import FLOOR, STEP, Motion, Subject, corners_of, subject_of
 
 
 def sentence_of(found: Parting, model: PhysicsModel, motion: Motion, how: str) -> str:

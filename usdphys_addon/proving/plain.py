@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from ..core import frames
+from ..core.errors import UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..simulation.engine import ENGINES
+from ..simulation.joint_facts import JointFacts
 from . import bearing, failures, oddities, opinions
 from .at_start import (
     POSED,
@@ -94,13 +96,21 @@ def checks_of(
             body = subject.model.prims[falling[0].bodies[0]].display
             message = f"How far drives of {body} give way is not asked: nothing holds it."
             yield Check(SECTION, name, "skipped", f"{message} {pose.words}", falling[0].bodies[0])
-        asked = [part for part in subject.parts if not any(part is one for one in falling)]
+        # What a joint drops that breaks, no drive of the rest is weak for.
+        broken = [part for part in subject.parts if name == "drives" and _breaks(part, motion)]
+        if broken:
+            body, joint = (
+                subject.model.prims[path].display for path in (broken[0].bodies[0], _breaks(broken[0], motion))
+            )
+            message = f"How far drives of {body} give way is not asked: {joint} breaks."
+            yield Check(SECTION, name, "skipped", message, broken[0].bodies[0])
+        asked = [part for part in subject.parts if not any(part is one for one in (*falling, *broken))]
         checks = [judge.check(name, test, part, found) for part in asked if (found := test(subject, part, motion))]
         yield from checks
         if asked and not checks:
             yield Check(SECTION, name, "pass", told[name])
     if budget.has(share):
-        yield from bearing.checks_of(SECTION, subject, model, seconds, others)
+        yield from bearing.checks_of(SECTION, subject, model, seconds, others, motion.broken)
     elif any(facts.breaks for facts in subject.joints):
         message = "There was no time to see whether joints that break bear what hangs on them."
         yield Check(SECTION, "bearing", "skipped", message)
@@ -108,6 +118,13 @@ def checks_of(
         yield _same_again(model, motion, min(seconds, 2.0))
     else:
         yield Check(SECTION, "determinism", "skipped", "There was no time for a second run.")
+
+
+def _breaks(part: Part, motion: Motion) -> str:
+    """The first joint of a part with drives that breaks; "" without."""
+    if not any(facts.drives for facts in part.joints):
+        return ""
+    return next((facts.path for facts in part.joints if facts.path in motion.broken), "")
 
 
 @dataclass(slots=True)
@@ -244,6 +261,8 @@ def _frame_causes(subject: Subject, found: Found) -> tuple[Cause, ...]:
     joint: Any = facts.prim.get(usd_physics.Joint)
     name = next(key for key, value in facts.prim.schemas.items() if value is joint)
     moved, turned, _ = failures.gap_of(subject, facts)
+    if fitting := _fitting(subject, facts, joint, name):
+        return fitting
     kind = "local_pos" if moved / failures.APART >= turned / failures.TURNED else "local_rot"
     said = [f"{kind}{side}" for side in (0, 1) if getattr(joint, f"{kind}{side}") is not None]
     best: tuple[float, str, str] = (max(failures.APART, 0.01 * moved), "", "")
@@ -262,6 +281,37 @@ def _frame_causes(subject: Subject, found: Found) -> tuple[Cause, ...]:
     if best[1]:
         return (replace(opinions.cause_alone(subject.model, Opinion(facts.path, name, best[1])), hint=best[2]),)
     return tuple(opinions.cause_alone(subject.model, Opinion(facts.path, name, field)) for field in said)
+
+
+def _fitting(subject: Subject, facts: JointFacts, joint: Any, name: str) -> tuple[Cause, ...]:
+    """Bodies that fit exchanged, or a rotation that fits with its numbers in another order; empty without these."""
+
+    def fits(**changes: Any) -> bool:
+        trial = subset(subject.model, lambda _prim: True)
+        trial.prims[facts.path].schemas[name] = joint.copy(**changes)
+        try:
+            other = subject_of(trial)
+        except (UsdPhysError, ValueError, ArithmeticError):
+            return False
+        same = next((one for one in other.joints if one.path == facts.path), None)
+        return same is not None and failures.gap_of(other, same)[2] <= 1.0
+
+    def causes(hint: str, *fields: str) -> tuple[Cause, ...]:
+        found = (opinions.cause_alone(subject.model, Opinion(facts.path, name, field)) for field in fields)
+        return tuple(replace(one, hint=hint) for one in found)
+
+    if joint.body0 and joint.body1 and fits(body0=joint.body1, body1=joint.body0):
+        return causes(opinions.EXCHANGED, "body0", "body1")
+    for field in ("local_rot0", "local_rot1"):
+        turn = getattr(joint, field)
+        if turn is None:
+            continue
+        w, x, y, z = turn
+        orders = {opinions.OTHER_ORDER: (z, w, x, y), opinions.INVERSE: (w, -x, -y, -z)}
+        for hint, other in orders.items():
+            if fits(**{field: other}):
+                return causes(hint, field)
+    return ()
 
 
 def _fails(

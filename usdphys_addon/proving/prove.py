@@ -34,20 +34,11 @@ from . import (
 from .budget import Budget, OutOfTimeError, ending_with
 from .certificate import Certificate, Check, digest_of
 from .expectations import Expectation
+from .experiments import Experiment
 from .opinions import Cause, Opinion
 from .reasons import Runner
 from .rewrites import Rewrite
-from .runs import (
-    GLIMPSE,
-    Experiment,
-    Motion,
-    Start,
-    Subject,
-    simulated,
-    subject_of,
-    with_floor,
-    with_kept_meshes,
-)  # fmt: skip
+from .runs import GLIMPSE, Motion, Start, Subject, simulated, subject_of, with_floor, with_kept_meshes
 from .trips import Trip
 
 #: How the seconds are shared among the sections that are asked for, in the order in which they are tried. What is asked
@@ -128,6 +119,7 @@ def prove(wish: Wish) -> Proof:
             alone = plain.checks_of(start, subject, budget, share, pose=pose, others=beside)
             add(_in_time("asset", alone))
             add(_unit_checks(wish))
+            add(_unheard_checks(wish))
         if "expectations" in wanted:
             demands = expectations.checks_of(subject, wish.expected, budget, shares["expectations"])
             add(_in_time("expectations", demands))
@@ -203,6 +195,22 @@ def _unit_checks(wish: Wish) -> Iterator[Check]:
         yield Check("asset", "units", "doubtful", one.message, one.path, (cause,), one.fix)
     if not found:
         yield Check("asset", "units", "pass", "All layers have the units and the up axis of the stage.")
+
+
+def _unheard_checks(wish: Wish) -> Iterator[Check]:
+    """What the file says of physics without an effect, as below an instance."""
+    if wish.stage is None:
+        return
+    from ..usd import unheard
+
+    groups: dict[str, list[unheard.Unheard]] = {}
+    for one in unheard.unheard(wish.stage):
+        groups.setdefault(one.message, []).append(one)
+    for group in groups.values():
+        causes = tuple(Cause(one.path, one.attribute, one.said) for one in group[: opinions.MOST_CAUSES])
+        yield Check("asset", "unheard", "doubtful", group[0].message, group[0].path, causes, group[0].fix)
+    if not groups:
+        yield Check("asset", "unheard", "pass", "All that the file says of physics counts.")
 
 
 class _Whole:

@@ -12,9 +12,10 @@ from ..simulation.engine import ENGINES, Habit, Program, programs
 from . import at_start, habits, opinions, plain
 from . import joints as bench
 from .certificate import Check
+from .experiments import Experiment, Parting
 from .opinions import MOST_CAUSES, Cause, Opinion, narrowed
 from .partings import touching
-from .runs import FINER, STEP, Experiment, Motion, Parting, simulated, subject_of
+from .runs import FINER, STEP, Motion, simulated, subject_of
 
 
 class Runner(Protocol):

@@ -17,9 +17,10 @@ from ..core.schemas import usd_physics
 from ..simulation.live_values import quaternion_product
 from . import at_start, opinions
 from .certificate import Check
+from .experiments import Experiment
 from .opinions import MOST_CAUSES
 from .partings import data_of, sentence_of
-from .runs import Experiment, Motion, simulated, subject_of
+from .runs import Motion, simulated, subject_of
 
 #: Share of the way of a body by which its motion may differ.
 SLACK = 0.01

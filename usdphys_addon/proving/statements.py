@@ -19,19 +19,10 @@ from . import joints as bench
 from . import opinions
 from .budget import Budget, OutOfTimeError
 from .certificate import Check
+from .experiments import Experiment, Parting
 from .opinions import MOST_CAUSES, Cause, Opinion, narrowed
 from .partings import data_of, sentence_of
-from .runs import (
-    FLOOR,
-    GLIMPSE,
-    Experiment,
-    Motion,
-    Parting,
-    angles,
-    simulated,
-    subject_of,
-    with_floor,
-)  # fmt: skip
+from .runs import FLOOR, GLIMPSE, Motion, angles, simulated, subject_of, with_floor
 from .unit_causes import UP_AXIS, unit_causes, whole_cause
 
 #: Share of the way of a body by which its motion may differ.

@@ -27,8 +27,9 @@ from ..simulation.joint_facts import JointFacts
 from . import opinions
 from .budget import Budget
 from .certificate import Check
+from .experiments import Experiment
 from .opinions import Opinion
-from .runs import FLOOR, Experiment, radius_of, subject_of, with_floor, with_kept_meshes
+from .runs import FLOOR, radius_of, subject_of, with_floor, with_kept_meshes
 from .statements import Known, Statements, on, partings_of
 
 #: A model of the asset after a round trip, while a block runs, with what writing and reading could not keep.

@@ -26,8 +26,9 @@ from ..core.words import Phrase, length_text, phrase
 from ..simulation.engine import AUTOMATIC, NotLiveError, solvers
 from ..simulation.world import World
 from . import partings, runs
+from .experiments import LEAST, ROUNDING, Parting
 from .reasons import SLACK
-from .runs import LEAST, ROUNDING, Floats, Motion, Parting, Subject, subject_of
+from .runs import Floats, Motion, Subject, subject_of
 
 #: A twin is stopped after so many time steps in a row that take longer than this, milliseconds, and so many times as
 #: long as those of the shown world: on a machine that is busy with something else, both are slow.

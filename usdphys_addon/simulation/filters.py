@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, product
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,10 @@ from ..core.collision_groups import FilterRule, collides_with_itself, members, m
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from .notices import Notices
+
+if TYPE_CHECKING:
+    from .articulations import Tree
+    from .layout import Layout
 
 #: Names of the schemas that filter collisions.
 FILTERING = frozenset({usd_physics.CollisionGroup.usd_name, usd_physics.FilteredPairsAPI.usd_name})
@@ -44,6 +49,14 @@ class Filters:
     masks: dict[str, CollisionMask] = field(default_factory=dict)
     pairs: set[tuple[str, str]] = field(default_factory=set)
 
+    def keep_apart(self, one: str, colliders: Iterable[str], other: str) -> bool:
+        """Whether none of the colliders of a body meets a static collider."""
+        if (min(one, other), max(one, other)) in self.pairs:
+            return True
+        there = self.masks.get(other, CollisionMask())
+        heres = (self.masks.get(path, CollisionMask()) for path in colliders)
+        return not any(here.member & there.meets and there.member & here.meets for here in heres)
+
 
 @dataclass(slots=True)
 class _Group:
@@ -51,6 +64,17 @@ class _Group:
 
     rules: list[FilterRule]
     members: set[str] = field(default_factory=set)
+
+
+def filters_of(found: Layout, articulations: Iterable[Tree], notices: Notices) -> Filters:
+    """The collision filters of what is simulated of a model, without what its joints keep apart."""
+    carriers = {collider.path: path for path, body in found.bodies.items() for collider in body.colliders}
+    carriers.update({path: path for path in found.statics})
+    links: dict[str, set[str]] = defaultdict(set)
+    for tree in articulations:
+        for link in tree.links:
+            links[tree.prim] |= {link.parent, link.child} - {""}
+    return filters(found.model, carriers, links, notices)
 
 
 def filters(

@@ -8,7 +8,6 @@ A world is built once and stepped in fixed time steps. Poses are arrays of all e
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
@@ -33,7 +32,7 @@ from . import stacked, switches
 from .articulations import Tree, trees
 from .energies import Energies
 from .engine import FASTEST, PREVIEW, Ability, Engine, Grab, JointPose, Program, Setup, Solver, engine_row
-from .filters import FILTERING, Filters, filters
+from .filters import FILTERING, Filters, filters_of
 from .joint_facts import JointFacts, ranges_of, read_joints
 from .joint_poses import carried, clamped, moved, position_of, relative_pose, shift
 from .layout import ROW, Layout, layout
@@ -850,13 +849,7 @@ def _report_missing(chosen: Solver | Program, found: Layout, setups: Sequence[Se
 def _filters(found: Layout, joints: list[JointFacts], articulations: list[Tree], notices: Notices) -> Filters:
     if not joints and found.names.isdisjoint(FILTERING):
         return Filters()
-    carriers = {collider.path: path for path, body in found.bodies.items() for collider in body.colliders}
-    carriers.update({path: path for path in found.statics})
-    links: dict[str, set[str]] = defaultdict(set)
-    for tree in articulations:
-        for link in tree.links:
-            links[tree.prim] |= {link.parent, link.child} - {""}
-    result = filters(found.model, carriers, links, notices)
+    result = filters_of(found, articulations, notices)
     reduced = {link.joint.path for tree in articulations for link in tree.links}
     parting = [joint for joint in joints if joint.enabled and not joint.collides]
     stills = {still for joint in parting for still in (joint.static0, joint.static1) if still}

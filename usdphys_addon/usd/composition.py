@@ -170,7 +170,7 @@ def write_over(source: str | Path, target: Path, edit: Callable[[Sdf.Layer], Non
 
 
 def missing_assets(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue]:
-    """One warning for each missing layer, reference, payload and texture of a stage.
+    """One warning for each missing layer, reference, payload, texture and source of a shader of a stage.
 
     opinions: of all its prims.
     """
@@ -201,13 +201,21 @@ def missing_assets(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue
                 continue
             if not asset.path or "<UDIM>" in asset.path or (asset.resolvedPath and not _is_empty(asset.resolvedPath)):
                 continue
-            message = f"The texture '{asset.path}' of '{one.path}' is missing."
-            if asset.resolvedPath:
-                message = f"The texture '{asset.path}' of '{one.path}' is an empty file."
-            issues.setdefault(asset.path, Issue(
-                "AssetMissing", "warning", one.path, "", message,
-                "Put the file there, or correct the path in the USD file.",
-            ))  # fmt: skip
+            is_source, file = item.GetName().startswith("info:"), asset.path
+            fix = "Put the file there, or correct the path in the USD file."
+            if is_source and asset.resolvedPath:
+                message = f"The source '{file}' of the shader '{one.path}' is an empty file."
+            elif is_source:
+                message = f"The source '{file}' of the shader '{one.path}' is missing."
+                if "/" not in file:
+                    fix = (
+                        "Nothing, if the renderer brings it, as Omniverse does; else correct the path in the USD file."
+                    )
+            elif asset.resolvedPath:
+                message = f"The texture '{file}' of '{one.path}' is an empty file."
+            else:
+                message = f"The texture '{file}' of '{one.path}' is missing."
+            issues.setdefault(asset.path, Issue("AssetMissing", "warning", one.path, "", message, fix))
     return list(issues.values())
 
 

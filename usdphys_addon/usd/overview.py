@@ -14,7 +14,7 @@ from ..core import summary, validate
 from ..core.errors import InputError, UsdPhysError
 from ..core.units import StageUnits
 from ..core.validate import Issue
-from . import carry, composition, importable, layer_units
+from . import carry, composition, importable, layer_units, unheard
 from . import opinions as usd_opinions
 from . import read as usd_read
 from .composition import VariantSet
@@ -73,7 +73,7 @@ def issues_of(stage: Usd.Stage, opinions: Collection[Opinions]) -> list[Issue]:
     """
     unusual = [one for one in opinions if not carry.is_plain(one)]
     issues = composition.missing_assets(stage, opinions) + composition.odd_metadata(stage)
-    issues += layer_units.issues(stage) + composition.unapplied_bindings(opinions)
+    issues += layer_units.issues(stage) + unheard.issues(stage) + composition.unapplied_bindings(opinions)
     try:
         Clock(stage)
     except InputError as error:

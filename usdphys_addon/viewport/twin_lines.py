@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..core.words import Phrase, length_text, phrase
-from ..proving.runs import LEAST
+from ..proving.experiments import LEAST
 from ..proving.twins import CLOSE, Twin, Verdict
 from . import draw_data
 from .draw_data import DASHES, Vertices

@@ -31,7 +31,7 @@ from ..layout import Body, contact_material
 from ..switches import changing_joints, switching
 from ..vendor_settings import BodySettings, body_settings, combine_modes, is_trigger, surface_of
 from ..weights import Geometries, Weight, alone
-from . import closures, forces, loads
+from . import closures, forces, loads, untold
 from .contacts import Contacts
 from .shapes import shapes_of
 from .surfaces import Surfaces
@@ -151,7 +151,10 @@ class MujocoScene(WithPreviewShapes):
     # ----------------------------------------------------------------------- building
 
     def _lacks(self, prim: Prim, what: str) -> None:
-        self.notices.add("EngineLimits", prim, f"MuJoCo is not told {what} of {prim.display}.")
+        self._misses(prim, f"MuJoCo is not told {what} of {prim.display}.")
+
+    def _misses(self, prim: Prim, message: str) -> None:
+        self.notices.add("EngineLimits", prim, message)
 
     def build(self) -> Iterator[float]:
         mujoco.set_mju_user_warning(lambda _text: None)
@@ -162,7 +165,7 @@ class MujocoScene(WithPreviewShapes):
         joints = self.setup.joints
         for facts in joints:
             if facts.bond or facts.pull is not None:
-                self._lacks(facts.prim, "that the bond yields, or only holds pull and shear, which")
+                self._misses(facts.prim, untold.bond(facts.prim.display))
         outside = {facts.path for facts in joints if self._is_outside(facts, changing)}
         self.links = forest(
             [facts for facts in joints if facts.enabled and facts.path not in outside], self.setup.bodies, roots,
@@ -270,7 +273,7 @@ class MujocoScene(WithPreviewShapes):
         if closures.is_whole(facts):
             return True
         if facts.breaks:
-            self._lacks(facts.prim, "the load under which it breaks: a joint of its kind cannot break there, which")
+            self._misses(facts.prim, untold.breaking(facts.prim.display))
         return False
 
     def _add_body(self, body: Body, link: Link | None, nodes: dict[str, Any], geometries: Geometries) -> Any:
@@ -297,7 +300,7 @@ class MujocoScene(WithPreviewShapes):
             if not all(settings.moves) or not all(settings.turns):
                 self._lacks(body.prim, "the locked axes")
             if link is not None and min(settings.max_speed, settings.max_spin) < NO_LIMIT:
-                self._lacks(body.prim, "the largest speeds, because it is on a joint,")
+                self._misses(body.prim, untold.speeds(body.prim.display))
         api = body.prim.get(usd_physics.RigidBodyAPI)
         if api is not None and api.resolved("starts_asleep") and not body.is_kinematic:
             root = path if link is None else self._root_of(link)
@@ -382,11 +385,11 @@ class MujocoScene(WithPreviewShapes):
             return True
         if not closures.is_closable(facts):
             if facts.enabled:
-                self._lacks(facts.prim, "the loop that this joint closes, a joint of its kind,")
+                self._misses(facts.prim, untold.loop(facts.prim.display))
                 del self.closures[facts.path]
             return not facts.enabled
         if facts.enabled and not closures.is_bare(facts):
-            self._lacks(facts.prim, "limits, drives, friction, damping and armature, because it closes a loop,")
+            self._misses(facts.prim, untold.settings(facts.prim.display))
         found.add_equalities(self._spec, nodes, self.h)
         return True
 
@@ -399,7 +402,7 @@ class MujocoScene(WithPreviewShapes):
             if wanted is None:
                 continue
             if facts.path not in axes or wanted.leader not in axes:
-                self._lacks(facts.prim, "what it follows: both are not single hinges or slides of trees, which")
+                self._misses(facts.prim, untold.leader(facts.prim.display))
                 continue
             self._add_coupling(facts.path, axes[facts.path][0], wanted.leader, axes[wanted.leader][0],
                                wanted.offset, wanted.ratio)  # fmt: skip
@@ -409,7 +412,7 @@ class MujocoScene(WithPreviewShapes):
                 continue
             first, second = gearing.joints
             if axes.get(first) != [gearing.axes[0]] or axes.get(second) != [gearing.axes[1]]:
-                self._lacks(prim, f"the gearing: its joints are not {gearing.needs} of trees, which")
+                self._misses(prim, untold.gearing(prim.display, gearing.needs))
                 continue
             signs = [
                 -1.0 if body and self.facts[path].body0 == body else 1.0
