@@ -28,6 +28,8 @@ _MANY = 3
 _TURNS = 720.0
 #: How many times the inertia of all that hangs together an armature may have.
 HEAVIEST = 30.0
+#: kg m2 and kg of an armature that is that of a small motor, whatever hangs on it.
+_SMALL = (0.05, 1.0)
 #: Where the angles of a joint are said: schema without instance, and field.
 _ANGLES = {
     "PhysicsRevoluteJoint": ("lower_limit", "upper_limit"), "PhysicsLimitAPI": ("low", "high"),
@@ -85,7 +87,9 @@ def _angle_checks(subject: Subject) -> Iterator[Check]:
     for part in subject.parts:
         own = [facts.path for facts in part.joints if facts.path in said]
         limited = [path for path in own if any(one.opinion.field != "target_position" for one in said[path])]
-        if len(limited) >= _MANY and all(abs(one.value) <= most for path in limited for one in said[path]):
+        ranges = {round(abs(one.value), 3) for path in limited for one in said[path]}
+        # The links of a chain may all turn by as little.
+        if len(ranges) >= _MANY and len(limited) >= _MANY and max(ranges) <= most:
             small |= set(limited)
     large = {
         path for path, angles in said.items()
@@ -128,23 +132,24 @@ def _others(count: int) -> str:
 
 def _rotor_checks(subject: Subject, has_time: Callable[[], bool]) -> Iterator[Check]:
     """Armatures that are far more than the inertia of all that hangs together: nothing there would move."""
-    found: list[tuple[float, JointFacts, int]] = []
+    found: dict[str, tuple[float, JointFacts, int]] = {}
     for part in subject.parts:
         heavy = [
             (facts, axis, freedom.settings.armature) for facts in part.joints
             for axis, freedom in enumerate(facts.freedoms[:6])
-            if not freedom.is_locked and 0.0 < freedom.settings.armature < math.inf
+            if not freedom.is_locked and _SMALL[axis < 3] < freedom.settings.armature < math.inf
         ]  # fmt: skip
         if not heavy or not has_time():
             continue
         matter = _Matter(subject, part)
         for facts, axis, armature in heavy:
             times = armature / max(matter.about(ends_of(subject, facts)[0], axis), 1e-30)
-            if times > HEAVIEST:
-                found.append((times, facts, axis))
+            if times > max(HEAVIEST, found.get(facts.path, (0.0,))[0]):
+                found[facts.path] = times, facts, axis
     if not found:
         return
-    times, facts, axis = max(found, key=lambda one: one[0])
+    rows = sorted(found.values(), key=lambda row: -row[0])
+    times, facts, axis = rows[0]
     armature, joint = facts.freedoms[axis].settings.armature, facts.prim.display
     unit = "kg m2" if axis >= 3 else "kg"
     message = (
@@ -152,11 +157,11 @@ def _rotor_checks(subject: Subject, has_time: Callable[[], bool]) -> Iterator[Ch
         "there."
     )
     message += _others(len(found) - 1)
-    places = [(one.path, joints.said_at(one.prim, "armature")) for _, one, _ in sorted(found, key=lambda row: -row[0])]
+    places = [(one.path, joints.said_at(one.prim, "armature")) for _, one, _ in rows]
     causes = tuple(
         opinions.cause_alone(subject.model, Opinion(path, *place)) for path, place in places if place is not None
     )  # fmt: skip
-    data = {"joints": [{"path": one.path, "times": ratio} for ratio, one, _ in found]}
+    data = {"joints": [{"path": one.path, "times": ratio} for ratio, one, _ in rows]}
     fix = "Correct it: the inertia of a rotor counts by the square of its gear ratio."
     yield Check(SECTION, "armature", "doubtful", message, facts.path, causes, fix, data)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -104,7 +105,10 @@ def _odd_matter(model: PhysicsModel, path: str) -> Iterator[Oddity]:
     volume = sum(shape.volume for shape in shapes)
     name = model.prims[path].display
     density = own.mass / volume if volume > 0.0 else 0.0
-    if api.mass and density and not DENSITIES[0] <= density <= DENSITIES[1]:
+    ball = _ball_of(own)
+    # Where colliders are less than the link, its moments tell how large that is.
+    least = min(density, own.mass / (4.0 / 3.0 * math.pi * ball**3)) if ball else density
+    if api.mass and density and (density < DENSITIES[0] or least > DENSITIES[1]):
         message = f"{name} weighs {own.mass:.4g} kg, which is {density:.3g} kg/m3."
         yield Oddity("density", path, _of_mass(path, "mass"), message, {"density": density})
     moments = sorted(own.diagonal_inertia)
@@ -135,9 +139,16 @@ def _odd_matter(model: PhysicsModel, path: str) -> Iterator[Oddity]:
             pose = frames.unscaled(body)
             center = (pose @ np.append(own.center_of_mass, 1.0))[:3]
             outside = np.maximum(points.min(axis=0) - center, center - points.max(axis=0)).max()
-            if outside > OUTSIDE * float(np.ptp(points, axis=0).max()):
+            if outside > OUTSIDE * max(float(np.ptp(points, axis=0).max()), 2.0 * ball):
                 message = f"{name} has its centre of mass {outside:.3g} m outside of its colliders."
                 yield Oddity("center", path, _of_mass(path, "center_of_mass"), message, {"outside": float(outside)})
+
+
+def _ball_of(own: mass.BodyMassProperties) -> float:
+    """Radius, m, of the ball that has the moments of inertia that somebody has said of a body; 0 where nobody has."""
+    if own.inertia_source.kind != "authored" or not own.mass > 0.0:
+        return 0.0
+    return math.sqrt(5.0 * sum(own.diagonal_inertia) / (6.0 * own.mass))
 
 
 def _of_mass(path: str, field: str) -> Opinion:

@@ -14,7 +14,9 @@ import numpy as np
 from ..core import paths
 from ..core.errors import UsdPhysError
 from ..core.model import PhysicsModel
+from ..core.rules.base import Issue
 from ..core.units import StageUnits
+from ..core.validate import validate
 from ..simulation.engine import AUTOMATIC, ENGINES, PREVIEW, solvers
 from ..simulation.engine import programs as that_read_files
 from . import (
@@ -209,8 +211,32 @@ def _unheard_checks(wish: Wish) -> Iterator[Check]:
     for group in groups.values():
         causes = tuple(Cause(one.path, one.attribute, one.said) for one in group[: opinions.MOST_CAUSES])
         yield Check("asset", "unheard", "doubtful", group[0].message, group[0].path, causes, group[0].fix)
-    if not groups:
+    misnamed = list(_misnamed_checks(wish))
+    yield from misnamed
+    if not groups and not misnamed:
         yield Check("asset", "unheard", "pass", "All that the file says of physics counts.")
+
+
+#: Codes of the rules about names and tokens that nobody knows, and what the names of UsdPhysics begin with.
+_NAME_RULES, _OF_PHYSICS = ("NameMisspelt", "SchemaMissing", "TokenUnknown"), ("physics:", "drive:", "limit:")
+
+
+def _misnamed_checks(wish: Wish) -> Iterator[Check]:
+    """Values of UsdPhysics that nobody reads, because of their name, their token or the type of the prim: one check for
+    each prim. Those that are nothing are left out."""
+    from ..usd import unheard
+
+    by_path: dict[str, list[tuple[str, Issue]]] = {}
+    with np.errstate(all="ignore"):
+        found = validate(wish.model, codes=_NAME_RULES)
+    for issue in found:
+        name = issue.message.partition(" of ")[0]
+        if name.startswith(_OF_PHYSICS) and issue.path and unheard.says(wish.stage, issue.path, name):
+            by_path.setdefault(issue.path, []).append((name, issue))
+    for path, issues in by_path.items():
+        names, (_, first) = [name for name, _ in issues], issues[0]
+        causes = tuple(Cause(path, name) for name in dict.fromkeys(names))[: opinions.MOST_CAUSES]
+        yield Check("asset", "unheard", "doubtful", first.message, path, causes, first.fix)
 
 
 class _Whole:

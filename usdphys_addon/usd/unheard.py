@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
 from pxr import Sdf, Usd, UsdShade
 
 from ..core.validate import Issue
 from ..core.words import counted
 from . import opinions as usd_opinions
-from .read import bound_materials
+from .read import bound_materials, targets
 
 INSTANCES, PURPOSES = "InstanceEdited", "MaterialOtherPurpose"
 #: Purposes of materials that are those of pictures.
@@ -44,6 +45,15 @@ def issues(stage: Usd.Stage) -> list[Issue]:
         by_kind.setdefault((one.code, one.message if one.code == INSTANCES else ""), []).append(one)
     return [Issue(group[0].code, "warning", group[0].path, "", group[0].message, group[0].fix)
             for group in by_kind.values()]  # fmt: skip
+
+
+def says(stage: Usd.Stage, path: str, name: str) -> bool:
+    """Whether a property has targets, or a value that is not zero."""
+    prop = stage.GetPropertyAtPath(f"{path}.{name}")
+    if isinstance(prop, Usd.Relationship):
+        return bool(targets(prop))
+    value = prop.Get() if isinstance(prop, Usd.Attribute) else None
+    return value is not None and bool(np.any(np.asarray(value, dtype=object) != 0))
 
 
 def _below_instances(stage: Usd.Stage) -> Iterator[Unheard]:

@@ -34,6 +34,9 @@ def start_tree(physics: PhysicsWorld, joints: Sequence[Inserted], weights: Mappi
     by_child = {child: (parent, joint) for parent, child, joint in joints}
     multibody = physics.multibody_joints.get_multibody(physics.multibody_joints.rigid_body_link(joints[0][1]).multibody)
     poses = {handle: matrix_of(bodies[handle].position) for triple in joints for handle in triple[:2]}
+    for handle in poses:
+        # New bodies get their centres of mass with the next step; velocities are of these.
+        bodies[handle].recompute_mass_properties_from_colliders(physics.colliders)
     # Rapier determines here whether the root is fixed.
     multibody.forward_kinematics(bodies, True)
     displacements: list[float] = []
