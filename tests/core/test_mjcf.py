@@ -15,6 +15,7 @@ from usdphys_ext.usdphys_addon.cli import file_checks
 from usdphys_ext.usdphys_addon.core import frames, mass, paths, vendor_schemas
 from usdphys_ext.usdphys_addon.core.air import Air
 from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
+from usdphys_ext.usdphys_addon.core.joint_settings import following
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.mjcf import layout, read, verify, write
@@ -1192,6 +1193,20 @@ SOFT = """<mujoco model="m"><default><default class="stiff"><equality solref="0.
     <joint name="gear" joint1="two" joint2="one" polycoef="0 0.5 0 0 0" solimp="0.8 0.9 0.01 0.4 3"/></equality>
 </mujoco>
 """
+
+
+@pytest.mark.parametrize("is_active", [True, False])
+def test_a_joint_follows_another_one_where_the_equality_is_active_and_comes_back_so(
+    is_active: bool, tmp_path: Path
+) -> None:
+    """One that is off was read as on."""
+    text = SOFT.replace('<joint name="gear"', f'<joint name="gear" active="{str(is_active).lower()}"')
+    model, _ = through_usd(tmp_path, text)
+    (prim,) = [one for one in model.joints.values() if "NewtonMimicAPI" in one.schemas]
+    assert (following(prim) is not None) is is_active
+    made, _ = back(tmp_path, text, without_extra)
+    (after, _) = judged(made.decode())
+    assert [bool(after.eq_active0[row]) for row, kind in enumerate(after.eq_type) if kind == 2] == [is_active]
 
 
 def test_a_model_that_is_written_anew_keeps_how_soft_its_loops_are(tmp_path: Path) -> None:

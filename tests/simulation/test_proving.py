@@ -695,6 +695,25 @@ def test_a_start_outside_of_limits_is_wrong_where_somebody_has_chosen_it(is_pose
     assert at_start.is_of_the_start(check)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("section", ["rewrites", "asset"])
+def test_what_is_pushed_at_the_start_is_known_where_only_one_section_is_asked_for(
+    section: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With --only engines, the thumb of a hand that is pushed into its limits was no reason any more."""
+    seen: list[list[str]] = []
+
+    def noted(*args: Any) -> certificate.Check:
+        seen.append([check.name for check in args[3]])
+        return certificate.Check("rewrites", "order", "pass", "It is noted.")
+
+    monkeypatch.setattr(rewrites, "rewrite_check", noted)
+    stage = stage_of(DEMOS["door"](METERS))
+    stage.GetPrimAtPath(f"{W}/Hinge").GetAttribute("physics:lowerLimit").Set(20.0)
+    prove(Wish("a.usda", model_of(stage), sections=frozenset({"rewrites", section})))
+    assert seen and all(names == ["limits"] for names in seen)
+
+
 def test_engines_that_push_a_joint_back_into_its_limits_part_because_of_that() -> None:
     model = model_of(stage_of(DEMOS["pendulum"](METERS)))
     experiment = experiments.Experiment(model, 0.5)
@@ -1296,16 +1315,20 @@ def test_the_page_shows_all_that_moves_and_what_stands_near_it_but_no_wide_floor
 
 
 @pytest.mark.parametrize(
-    ("below", "filtered"), [(True, ""), (False, ""), (True, "/Frame/Shape"), (True, "/Frame"), (True, "a group")]
+    ("below", "filtered"),
+    [(True, ""), (False, ""), (True, "/Frame/Shape"), (True, "/Frame"), (True, "a group"), (True, "a body")],
 )
 def test_what_an_engine_lets_collide_that_a_joint_keeps_apart_is_said(below: bool, filtered: str) -> None:
     """PhysX pushed a cart off its rails, which are static and below the other side of its slide. Newton was said to do
-    so with a lid and its chest, which are a filtered pair. Groups keep apart as well."""
+    so with a lid and its chest, which are a filtered pair. Groups keep apart as well; the bodies below a joint's static
+    side do not."""
     file = File(METERS)
     pair = {"apis": ["PhysicsFilteredPairsAPI"], "extra": [f"rel physics:filteredPairs = <{W}{filtered}>"]}
-    file.add(file.body("Frame", dynamic=False, size=(3.0, 0.2, 0.2)),
+    is_body = filtered == "a body"
+    frame = W if is_body else f"{W}/Frame"
+    file.add(file.body("Frame", dynamic=is_body, kinematic=is_body, size=(3.0, 0.2, 0.2)),
              file.body("Cart", (0, 0, 0.15), size=(0.4,) * 3, **(pair if filtered.startswith("/") else {})),
-             file.joint("Slide", "Prismatic", f"{W}/Frame" if below else "", f"{W}/Cart",
+             file.joint("Slide", "Prismatic", frame if below else "", f"{W}/Cart",
                         pos1=(0, 0, -0.15), axis="X"))  # fmt: skip
     if filtered == "a group":
         file.add(block("PhysicsCollisionGroup", "Frames", [f"rel collection:colliders:includes = <{W}/Frame>"],
@@ -1323,7 +1346,7 @@ def test_what_an_engine_lets_collide_that_a_joint_keeps_apart_is_said(below: boo
     ((check, _, _),) = checks
     told = f"PhysX lets it collide with {W}/Frame/Shape; elsewhere {W}/Slide keeps the two apart"
     is_told = below and not filtered
-    assert (told in check.message) == is_told
+    assert (told in check.message) == ("keeps the two apart" in check.message) == is_told
     assert ((f"{W}/Slide", "physics:body0") in [(one.path, one.attribute) for one in check.causes]) == is_told
 
 
@@ -1386,6 +1409,45 @@ def test_what_joints_stretch_by_and_give_back_is_no_energy_from_nowhere(metres: 
     motion.velocities[:] = 0.0
     found = {check.name: check.status for check in plain.checks_of(start, subject, Budget(60.0), 0.0, 1.0)}
     assert found["energy"] == status
+
+
+def gripper(ratio: float, kind: str) -> str:
+    """Two fingers on slides, of which one follows the other one, or two wheels on a pair of gears. Without gravity,
+    nothing moves by itself."""
+    file = File(METERS, gravity=(0, 0, 0))
+    file.add(file.body("Palm", (0, 0, 1), size=(0.2,) * 3, kinematic=True, collides=False))
+    for name, x in (("A", 0.3), ("B", -0.3)):
+        follows = kind == "mimic" and name == "B"
+        file.add(
+            file.body(name, (x, 0, 1), size=(0.05,) * 3, mass=0.2, collides=False),
+            file.joint(
+                f"Joint{name}", "Prismatic" if kind == "mimic" else "Revolute", f"{W}/Palm", f"{W}/{name}",
+                pos0=(x, 0, 0), axis="Y" if kind == "mimic" else "Z", apis=["NewtonMimicAPI"] * follows,
+                lines=[f"rel newton:mimicJoint = <{W}/JointA>", f"float newton:mimicCoef1 = {ratio}"] * follows,
+            ),
+        )  # fmt: skip
+    if kind == "gear":
+        ends = [(f"hinge{number}", f"Joint{name}") for number, name in enumerate("AB")]
+        ends += [(f"body{number}", name) for number, name in enumerate("AB")]
+        lines = [f"rel physics:{end} = <{W}/{target}>" for end, target in ends]
+        file.add(block("PhysxPhysicsGearJoint", "Gear", [*lines, f"float physics:gearRatio = {ratio}"]))
+    return file.text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "prim", "attribute"), [
+    ("mimic", "JointB", "newton:mimicCoef1"), ("gear", "Gear", "physics:gearRatio"),
+])  # fmt: skip
+def test_a_ratio_by_which_a_joint_follows_is_the_cause_though_nothing_moves_by_itself(
+    kind: str, prim: str, attribute: str
+) -> None:
+    """It was said to be without effect."""
+    wish = {"sections": frozenset({"against"}), "against_words": "in 'a.usda'"}
+    one, other = (model_of(stage_of(gripper(ratio, kind))) for ratio in (1.0, 0.5))
+    assert [check.status for check in proof_of(gripper(1.0, kind), against=one, **wish).certificate.checks] == ["pass"]
+    (check,) = proof_of(gripper(1.0, kind), against=other, **wish).certificate.having(*FOUND)
+    assert check.status == "fail" and "where joints are driven that others follow" in check.message
+    assert [(cause.path, cause.attribute) for cause in check.causes] == [(f"{W}/{prim}", attribute)]
 
 
 @pytest.mark.slow

@@ -563,7 +563,7 @@ class _Planner:
         offset, ratio = given.polynomial[:2]
         self.model.prims[follower[0]].add(vendor_schemas.made("NewtonMimicAPI", {
             "newton:mimicJoint": (leader[0],), "newton:mimicCoef0": first + offset - ratio * second,
-            "newton:mimicCoef1": ratio,
+            "newton:mimicCoef1": ratio, **({} if given.is_active else {"newton:mimicEnabled": False}),
         }))  # fmt: skip
         self.soften(self.model.prims[follower[0]], given)
 

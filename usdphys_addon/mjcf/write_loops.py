@@ -113,12 +113,15 @@ class Loops:
     def _couple(self, path: str, prim: Prim) -> None:
         """A joint that follows another one."""
         mimic: Any = prim.schemas.get("NewtonMimicAPI")
-        if mimic is None or mimic.mimic_enabled is False or not mimic.mimic_joint:
+        if mimic is None or not mimic.mimic_joint:
             return
+        is_off = mimic.mimic_enabled is False
         pair = [self.tree.holding.get(one) for one in (path, mimic.mimic_joint[0])]
         kinds = ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint")
         one, other = (joint if joint is not None and joint.prim.type_name in kinds else None for joint in pair)
         if one is None or other is None:
+            if is_off:
+                return
             self.draft.issue(
                 prim, f"{prim.display} follows a joint that MuJoCo cannot couple.",
                 "Couple hinges and slides that are on and close no loop.",
@@ -129,7 +132,8 @@ class Loops:
         # MuJoCo couples what has changed since the start.
         bias = offset + ratio * other.start - one.start
         label = self.draft.name_of(f"mimic {path}", f"{names[0]}_follows", "equality")
+        off = ' active="false"' if is_off else ""
         self.draft.equalities.append(
             f'    <joint name="{escape(label)}" joint1="{escape(names[0])}" joint2="{escape(names[1])}" '
-            f'polycoef="{row([bias, ratio, 0, 0, 0])}"{self._softness(path)}/>'
+            f'polycoef="{row([bias, ratio, 0, 0, 0])}"{self._softness(path)}{off}/>'
         )

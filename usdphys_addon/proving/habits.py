@@ -297,7 +297,7 @@ def kept_apart(model: PhysicsModel, first: Parting, motion: Motion) -> Kept | No
     """Where a body parts at the contact with what is below the static side of one of its joints."""
     subject = subject_of(model)
     kind, other = where_of(subject, motion, first)
-    if kind != "contact":
+    if kind != "contact" or other not in subject.layout.statics:
         return None
     for facts in subject.joints:
         for side, body, static in ((1, facts.body0, facts.static1), (0, facts.body1, facts.static0)):

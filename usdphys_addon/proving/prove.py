@@ -249,6 +249,12 @@ class _Whole:
         self.most = max((self.shares[name] for name in self.asked), default=0.0)
 
     @cached_property
+    def starts(self) -> list[Check]:
+        """What is inside others and outside of limits."""
+        subject, pose = subject_of(self.wish.model), at_start.Pose(self.wish.is_posed, tuple(self.wish.keyframes))
+        return [*at_start.inside(subject, pose), *at_start.limits(subject, pose)]
+
+    @cached_property
     def experiment(self) -> Experiment:
         """Made when it is first asked for."""
         first = self.asked[0]
@@ -307,7 +313,7 @@ def _rewrites_first(whole: _Whole, proof: Proof) -> Iterator[Check]:
         yield from whole.shortened()
     if "rewrites" in asked:
         wish = replace(whole.wish, seconds=experiment.seconds)
-        yield from _rewrite_checks(wish, experiment, _starts(proof), budget, shares["rewrites"])
+        yield from _rewrite_checks(wish, experiment, _starts(whole, proof), budget, shares["rewrites"])
         yield from trips.trip_checks(wish.model, wish.trips, experiment, budget, shares["rewrites"])
 
 
@@ -318,16 +324,19 @@ def _in_engines(whole: _Whole, proof: Proof, begun: Mapping[str, programs.Begun]
     experiment, budget, share = whole.experiment, whole.budget, whole.shares["engines"]
     wish = replace(whole.wish, seconds=experiment.seconds)
     others = _engines(wish, experiment.model, begun, budget, share)
-    found = other_engines.engine_checks(wish.model, experiment, others, _starts(proof), budget, share, begun.keys())
+    found = other_engines.engine_checks(
+        wish.model, experiment, others, _starts(whole, proof), budget, share, begun.keys()
+    )
     for check, key, motion in found:
         yield check
         if motion is not None:
             proof.motions[key] = motion
 
 
-def _starts(proof: Proof) -> list[Check]:
-    """The checks that say what is pushed in the first moment."""
-    return [check for check in proof.certificate.checks if at_start.is_of_the_start(check)]
+def _starts(whole: _Whole, proof: Proof) -> list[Check]:
+    """The checks that say what is pushed in the first moment, also where nobody asks for the section with them."""
+    told = proof.certificate.checks if "asset" in whole.wish.sections else whole.starts
+    return [check for check in told if at_start.is_of_the_start(check)]
 
 
 def _rewrite_checks(

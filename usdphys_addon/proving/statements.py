@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core import frames
 from ..core.errors import UsdPhysError
+from ..core.joint_settings import following, gearing_of
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from . import joints as bench
@@ -157,18 +158,45 @@ def partings_of(
             if not found:
                 break
             known += found
-    # What is balanced, and what lies, moves where gravity leans.
-    leaning = [leaned(model) for model in (said.one, said.other)]
-    if found_any or differing.told or not said.one.scenes or not said.other.scenes or not budget.has(share):
+    if found_any or differing.told:
         return
-    words = f"{said.words}, where gravity leans"
-    tilted = Statements(leaning[0], leaning[1], words, said.section, said.name)
-    other_experiment = Experiment(on(leaning[0], floor), experiment.seconds).only(experiment.motion.paths)
-    if not other_experiment.motion.problem:
+    ways: list[tuple[str, Callable[[PhysicsModel], PhysicsModel]]] = []
+    if said.one.scenes and said.other.scenes:
+        # What is balanced, and what lies, moves where gravity leans.
+        ways.append((f"{said.words}, where gravity leans", leaned))
+    if leaders := _leaders(said.one) | _leaders(said.other):
+        # What follows a joint that rests, rests.
+        ways.append((f"{said.words}, where joints are driven that others follow", partial(led, leaders=leaders)))
+    for words, changed in ways:
+        if not budget.has(share):
+            return
+        one, other = changed(said.one), changed(said.other)
+        moved = Statements(one, other, words, said.section, said.name)
+        apart = Experiment(on(one, floor), experiment.seconds).only(experiment.motion.paths)
+        if apart.motion.problem:
+            continue
         time = partial(budget.has, share)
-        check, _ = whole_parting(tilted, leaning[0], differing.candidates, other_experiment, floor, time, slack)
+        check, _ = whole_parting(moved, one, differing.candidates, apart, floor, time, slack)
         if check is not None:
             yield check
+            return
+
+
+def _leaders(model: PhysicsModel) -> set[str]:
+    """Paths of the joints that others follow, and of the first ones of gears."""
+    found = {one.leader for prim in model.joints.values() if (one := following(prim)) is not None}
+    return found | {gearing.joints[0] for prim in model.prims.values() if (gearing := gearing_of(prim)) is not None}
+
+
+def led(model: PhysicsModel, leaders: Collection[str]) -> PhysicsModel:
+    """A copy in which drives move these joints by a step."""
+    result = model.copied()
+    for probe in bench.probes_of(subject_of(model))[0]:
+        if probe.facts.path in leaders:
+            target = probe.start + bench.step_of(probe)
+            drive = usd_physics.DriveAPI(type="acceleration", stiffness=100.0, damping=20.0, target_position=target)
+            result.prims[probe.facts.path].add(drive, probe.dof)
+    return result
 
 
 def leaned(model: PhysicsModel) -> PhysicsModel:
