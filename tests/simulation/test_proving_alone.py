@@ -568,3 +568,14 @@ def test_what_nobody_reads_because_of_a_name_is_told_with_the_name(old: str, new
     checks = checks_of(stage_of(file.text().replace(old, new) if old else file.text()), "unheard")
     assert {check.status for check in checks} == ({"doubtful"} if names else {"pass"})
     assert names <= {name for check in checks for _, name in causes_of(check)}
+
+
+@pytest.mark.slow
+def test_a_cause_is_named_once_where_a_body_is_its_own_collider() -> None:
+    file = File(METERS)
+    lines = ["double size = 1", "double3 xformOp:translate = (0, 0, 0.5)", f"rel physics:filteredPairs = <{W}/Ground>",
+             'uniform token[] xformOpOrder = ["xformOp:translate"]']  # fmt: skip
+    apis = ["PhysicsRigidBodyAPI", "PhysicsFilteredPairsAPI", "PhysicsCollisionAPI"]
+    file.add(block("Cube", "Box", lines, apis), file.ground())
+    (check,) = checks_of(stage_of(file.text()), "rest")
+    assert causes_of(check) == [(f"{W}/Box", "physics:filteredPairs")]

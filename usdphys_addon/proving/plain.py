@@ -354,7 +354,9 @@ def _causes(
     ends = [body for facts in part.joints if facts.path == path for body in (facts.body0, facts.body1)]
     near = [one for one in (path, *ends) if one in model.prims]
     near += [prim.path for one in near for prim in model.colliders_of(one)] if path in part.bodies else []
-    near += dict.fromkeys(name for one in near for name in model.prims[one].materials if name in model.prims)
+    near += [name for one in near for name in model.prims[one].materials if name in model.prims]
+    # A body may be its own collider.
+    near = list(dict.fromkeys(near))
     every = [one for one in part.prims(subject.model) if one in model.prims]
     for prims in (near, [one for one in every if one not in near]):
         candidates = opinions.removable(model, prims)[:_HEAL_TRIES]
