@@ -579,3 +579,14 @@ def test_a_cause_is_named_once_where_a_body_is_its_own_collider() -> None:
     file.add(block("Cube", "Box", lines, apis), file.ground())
     (check,) = checks_of(stage_of(file.text()), "rest")
     assert causes_of(check) == [(f"{W}/Box", "physics:filteredPairs")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("flies", [True, False])
+def test_what_gravity_does_not_act_on_flies_on_and_gains_no_energy_by_its_height(flies: bool) -> None:
+    """A public sample in which a box flies for ever was said not to come to rest."""
+    file = File(METERS)
+    values = {"apis": ["PhysxRigidBodyAPI"], "extra": [f"bool physxRigidBody:disableGravity = {int(flies)}"]}
+    file.add(file.body("Kite", (0, 0, 1), size=(0.2,) * 3, velocity=(0, 0, 0.5), **values), file.ground(-500.0))
+    stage = stage_of(file.text())
+    assert [checks_of(stage, name)[0].status for name in ("rest", "energy")] == ["pass" if flies else "fail", "pass"]

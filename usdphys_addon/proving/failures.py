@@ -54,9 +54,14 @@ def _is_driven(part: Part) -> bool:
     return any(drive.target_velocity for facts in part.joints for drive in facts.drives)
 
 
+def _flies(subject: Subject, part: Part) -> bool:
+    """True where gravity acts on none of the bodies."""
+    return all(mass.gravity_factor(subject.model.prims[path]) == 0.0 for path in part.bodies)
+
+
 def unrest(subject: Subject, part: Part, motion: Motion) -> Found | None:
     """A free part that still moves, or falls, at the end."""
-    if part.is_held or _is_driven(part) or not np.linalg.norm(subject.gravity):
+    if part.is_held or _is_driven(part) or not np.linalg.norm(subject.gravity) or _flies(subject, part):
         return None
     rows = _rows(part, motion)
     masses = np.array([mass.mass_properties(subject.model, path).mass for path in part.bodies])
@@ -194,7 +199,8 @@ def heights_of(subject: Subject, bodies: Sequence[str], motion: Motion) -> NDArr
     """(f, n), J: the energy of height."""
     found = [mass.mass_properties(subject.model, path) for path in bodies]
     centers = _centers(found, [motion.paths.index(path) for path in bodies], motion)
-    return np.asarray(-np.array([one.mass for one in found]) * (centers @ subject.gravity))
+    factors = np.array([mass.gravity_factor(subject.model.prims[path]) for path in bodies])
+    return np.asarray(-np.array([one.mass for one in found]) * factors * (centers @ subject.gravity))
 
 
 def _centers(found: Sequence[mass.BodyMassProperties], rows: Sequence[int], motion: Motion) -> NDArray[np.float64]:
