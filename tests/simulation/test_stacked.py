@@ -199,7 +199,7 @@ def test_moments_that_no_body_can_have_are_named_where_mujoco_takes_their_mean()
     pytest.importorskip("mujoco")
     told = [notice for notice in world_of(file, engine="mujoco").notices if notice.code == "EngineLimits"]
     assert [notice.path for notice in told] == ["/World/Box"]
-    assert "which no body can have: it takes their mean" in told[0].message
+    assert told[0].message.startswith("MuJoCo takes the mean of the moments of inertia of")
 
 
 @pytest.mark.slow

@@ -295,7 +295,10 @@ class MujocoScene(WithPreviewShapes):
             node.ipos, node.iquat = weight.center, weight.axes
             node.inertia, is_possible = _moments(weight)
             if not is_possible:
-                self._lacks(body.prim, "the moments of inertia, which no body can have: it takes their mean as those")
+                self._misses(
+                    body.prim, f"MuJoCo takes the mean of the moments of inertia of {body.prim.display}, which no body "
+                    "can have.",
+                )  # fmt: skip
             self.settings[path] = settings
             if not all(settings.moves) or not all(settings.turns):
                 self._lacks(body.prim, "the locked axes")
