@@ -266,7 +266,8 @@ def _of_mesh(geometry: Mesh, stretch: Matrix, approximation: str, moves: bool) -
         return (SharedShape.ball(*_positive(radius)), middle, None), False
     mesh = Mesh(points, triangles, mesh.derived)
     yield 0.0
-    if moves and approximation not in _CONVEX and (yield from _is_convex(mesh)):
+    # Of these steps nothing is to be done again for the hull.
+    if moves and approximation not in _CONVEX and (yield from part(_is_convex(mesh), 0.0, 0.0)):
         # A triangle of a moving body that lies on a floor meets it with its edges, too, and is pushed aside there.
         approximation = "convexHull"
     placed = None
