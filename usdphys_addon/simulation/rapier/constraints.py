@@ -122,8 +122,10 @@ class State:
     rope: ImpulseJointHandle | None = None
     push: ImpulseJointHandle | None = None
     link: Any = None
-    #: Where a joint that follows another was aimed at in the last step of the solver.
+    #: Where a joint that follows another was aimed at in the last step of the solver, and where the other one was then,
+    #: with all its turns.
     aimed: float | None = None
+    led: float | None = None
     #: Added to the target velocity of a hinge whose drive has less damping in the solver, rad/s.
     ahead: float = 0.0
     #: Further motors by degree of freedom and name, see `joint_effects`.
@@ -145,6 +147,8 @@ class Constraint:
             reduced=link is not None,
         )  # fmt: skip
         self.turns = facts.turns
+        #: True if it follows another joint, over any number of turns.
+        self.follows = False
         self._turns = tuple(frames.quaternion_of(frame[:3, :3]) for frame in (facts.frame0, facts.frame1))
         self._anchors = tuple(_point(frame) for frame in (facts.frame0, facts.frame1))
         #: Force (N) and torque (N m) of the last solver step; and both on the second body, at its joint frame, along
@@ -450,6 +454,8 @@ class Constraint:
     def _turns_far(self) -> bool:
         if not self.turns or self.state.base is None:
             return False
+        if self.follows:
+            return True
         freedom = self.state.freedoms[3]
         if freedom.is_limited and not (freedom.high - freedom.low <= 2.0 * (_HALF_TURN - _MARGIN)):
             return True
@@ -588,8 +594,8 @@ class Constraint:
     def take_over(self, other: Constraint) -> None:
         """Go on as the same joint in another world. Call it before this one is inserted."""
         state, before = self.state, other.saved()
-        state.enabled, state.broken, state.aimed = before.enabled, before.broken, before.aimed
-        state.ahead = before.ahead
+        state.enabled, state.broken, state.ahead = before.enabled, before.broken, before.ahead
+        state.aimed, state.led = before.aimed, before.led
         state.freedoms, state.distance = before.freedoms, before.distance
         self.load, self.wrench = other.load, other.wrench
 

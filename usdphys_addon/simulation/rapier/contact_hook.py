@@ -139,6 +139,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         #: Of these, those on which something may rock so slowly that it is not looked at.
         self.lying: set[Any] = set()
         self.ledges = Ledges()
+        #: Handles of the kinematic bodies that stand still.
+        self._still: set[Any] = set()
         #: Bodies whose contacts are looked at for how they slide and bounce.
         self._sliding: set[Any] = set(wheels)
         #: m/s2, and the direction against it; 0 without.
@@ -185,6 +187,13 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                     physics.colliders[handle].active_hooks = ActiveHooks.NONE
         self._sliding = wanted
         self.attach(physics)
+
+    def lay(self, floor: Collection[Any], still: Collection[Any]) -> None:
+        """Take these bodies for the floor, by handle. still: those of them that are kinematic."""
+        self.ledges.statics = floor
+        if self._still != set(still):
+            self._still = set(still)
+            self.ledges.forget()
 
     def begin(self, physics: PhysicsWorld) -> None:
         """Before each step of the solver: what is known of bodies is of the last one."""
@@ -299,7 +308,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         return self._parted[body]
 
     def _is_static(self, body: Any) -> bool:
-        return body is not None and not self._body(body)[0]
+        return body is not None and (body in self._still or not self._body(body)[0])
 
     def _is_of(self, ctx: Any, handle: Any, test: Callable[[Any], bool]) -> bool:
         """A test of the shape of a collider, made once."""

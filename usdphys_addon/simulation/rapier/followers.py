@@ -6,6 +6,7 @@ The other joint does not feel what the follower pushes against.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 
 from rapier3d import PhysicsWorld
@@ -32,11 +33,13 @@ class Follower:
         is_led = self.leader.active
         if is_led != (drive.stiffness > 0.0):
             drive.stiffness, drive.damping = (STIFFNESS, DAMPING) if is_led else (0.0, 0.0)
-            self.constraint.state.aimed = None
+            self.constraint.state.aimed = self.constraint.state.led = None
             self.constraint.apply_drives(physics)
         if not is_led:
             return
-        wanted, state = self.rule.offset + self.rule.ratio * _where(self.leader, physics), self.constraint.state
+        state = self.constraint.state
+        state.led = _gone_on(state.led, _where(self.leader, physics), is_turn=_axis(self.leader) == 3)
+        wanted = self.rule.offset + self.rule.ratio * state.led
         drive.target_position = wanted
         drive.target_velocity = 0.0 if state.aimed is None else (wanted - state.aimed) / seconds
         state.aimed = wanted
@@ -62,6 +65,7 @@ def followers_of(constraints: Iterable[Constraint]) -> list[Follower]:
         axis = _axis(constraint)
         assert axis is not None
         constraint.state.freedoms[axis].drive = Drive(STIFFNESS, DAMPING, acceleration=True)
+        constraint.follows = True
         followers.append(Follower(constraint, leader, rule))
     return followers
 
@@ -102,6 +106,11 @@ def _axis(constraint: Constraint) -> int | None:
 def _drive(constraint: Constraint) -> Drive | None:
     axis = _axis(constraint)
     return None if axis is None else constraint.state.freedoms[axis].drive
+
+
+def _gone_on(before: float | None, place: float, *, is_turn: bool) -> float:
+    """A place, rad or m, with the whole turns that were made until the one before: most hinges know none."""
+    return place if before is None or not is_turn else before + math.remainder(place - before, 2.0 * math.pi)
 
 
 def _where(constraint: Constraint, physics: PhysicsWorld) -> float:

@@ -20,6 +20,8 @@ from ...core.frames import Matrix
 from ..live_values import quaternion_product, rotation_vector
 
 Pose = tuple[Matrix, Matrix]
+#: m and rad in a time step: less is rounding.
+STILL = 1e-7
 
 
 @dataclass(slots=True)
@@ -42,6 +44,11 @@ class Way:
     moved: Matrix
     first: Matrix
     last: Matrix
+
+    @property
+    def moves(self) -> bool:
+        """False for one that ends where it begins, but for rounding."""
+        return max(float(np.abs(each).max()) for each in (self.moved, self.first, self.last)) > STILL
 
     def at(self, part: float) -> Pose:
         """The pose after a part of the step."""

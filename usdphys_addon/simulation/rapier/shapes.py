@@ -47,6 +47,8 @@ SIMPLE_TRIANGLES, SIMPLE_CELLS = 512, 16
 THIN, FLAT = 0.005, 1e-6
 #: Thickness relative to the extent below which no hull is found but those of boxes and `plate`.
 COPLANAR = 1e-4
+#: Part of the volume of a hull by which a mesh may have less, or more, and be its hull.
+CONVEX = 1e-3
 #: Triangles of which the solver builds a tree in a tenth of a second, and that are looked at in one step here.
 MANY_TRIANGLES, TOGETHER = 100_000, 100_000
 
@@ -264,6 +266,10 @@ def _of_mesh(geometry: Mesh, stretch: Matrix, approximation: str, moves: bool) -
         return (SharedShape.ball(*_positive(radius)), middle, None), False
     mesh = Mesh(points, triangles, mesh.derived)
     yield 0.0
+    # Of these steps nothing is to be done again for the hull.
+    if moves and approximation not in _CONVEX and (yield from part(_is_convex(mesh), 0.0, 0.0)):
+        # A triangle of a moving body that lies on a floor meets it with its edges, too, and is pushed aside there.
+        approximation = "convexHull"
     placed = None
     for make in _CONVEX.get(approximation, ()):
         if placed is None:
@@ -350,6 +356,21 @@ def _solid(mesh: Mesh) -> Steps[Points | None]:
     if float(np.ptp(away @ normal)) < COPLANAR * float(extent.max()):
         return None
     return np.asarray(points, float)
+
+
+def _is_convex(mesh: Mesh) -> Steps[bool]:
+    """True for a closed surface that its hull has, too."""
+    points = yield from _solid(mesh)
+    if points is None or not len(mesh.triangles):
+        return False
+    corners, faces = SharedShape.convex_hull(points).as_convex_polyhedron().to_trimesh()
+    whole = _volume(np.asarray(corners, float), np.asarray(faces, np.int64))
+    return abs(_volume(mesh.points, mesh.triangles) - whole) < CONVEX * whole
+
+
+def _volume(points: Points, corners: Triangles) -> float:
+    """m3, within a closed surface; with that below its holes as seen from the middle left out."""
+    return abs(float(np.linalg.det(points[corners] - points.mean(axis=0)).sum())) / 6.0
 
 
 def _thickened(mesh: Mesh) -> Mesh:
@@ -450,10 +471,7 @@ def _is_plate(mesh: Mesh) -> bool:
     whole = surface(mesh.points)
     if whole is None:
         return False
-    volumes = [
-        abs(float(np.linalg.det(points[triangles] - points.mean(axis=0)).sum()))
-        for points, triangles in (whole, (mesh.points, mesh.triangles))
-    ]
+    volumes = [_volume(points, triangles) for points, triangles in (whole, (mesh.points, mesh.triangles))]
     return volumes[1] > 0.99 * volumes[0]
 
 
@@ -516,7 +534,7 @@ def surfaces_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> list[tuple[Poin
         except (ShapeError, rapier3d.RapierError):
             return []
     else:
-        placed = shape_of(prim, geometry, rotation, Notices(), moves=True)
+        placed = shape_of(prim, geometry, rotation, Notices(), moves=False)
     if placed is None:
         return []
     compound = placed[0].as_compound()

@@ -8,7 +8,7 @@ and of few bodies.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,7 @@ class Sliding:
         for those that are not looked at. sizes (n,): m. rolls (n,): True for cylinders, capsules and cones. period: for
         how many time steps contacts are looked at once a body has moved."""
         self._hook, self._handles, self._arms = hook, handles, arms
+        self._row_of = {handle: row for row, handle in enumerate(handles)}
         self._time_step, self._period = time_step, period
         #: m: ways of the farthest point, in a time step, from which on the contacts of a body are looked at. The solver
         #: makes such contacts anew in each of its steps, which lets high stacks of small bodies lean and fall.
@@ -70,6 +71,11 @@ class Sliding:
         if self._hook.slid:
             self.couple(frame)
             self._hook.slid = False
+
+    def watch_ridden(self, riders: Iterable[Any], frame: int) -> None:
+        """Look at the contacts of bodies that lie on what runs, though they may stand still. riders: their handles."""
+        rows = [self._row_of[handle] for handle in riders if handle in self._row_of]
+        self._until[rows] = frame + self._period
 
     def choose(self, physics: PhysicsWorld, frame: int, number: int) -> None:
         """Choose the solver's friction, and the bodies whose contacts are looked at. number: of bodies that move."""

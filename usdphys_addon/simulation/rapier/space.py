@@ -69,7 +69,7 @@ from .start import put_to_sleep
 from .stock import Stock
 from .swinging import Swings
 from .templates import Template
-from .touching import contact_counts, contact_points, touches, touching_bodies
+from .touching import contact_counts, contact_points, riders, touches, touching_bodies
 from .wheel_drives import lead, soften, wheels_of
 from .windows import Windows
 
@@ -148,6 +148,8 @@ class SolverSpace(Engine):
         #: Drives whose targets change in the next time step, by joint and degree of freedom; and from where.
         self._led_drives: dict[tuple[str, str], tuple[float, Drive]] = {}
         self._leading = Leading()
+        #: Kinematic bodies that move in this time step, by path.
+        self._led_on: frozenset[str] = frozenset()
         #: Time steps made, and after how many of them energy is looked at.
         self._frame, self._period = 0, max(1, round(PERIOD / setup.time_step))
         self._surfaces: dict[Any, Surface] = {}
@@ -230,6 +232,10 @@ class SolverSpace(Engine):
         self._small: missed.SmallContacts | None = None
         if small and len(self.weights) <= tuning.CROWD:
             self._small = missed.SmallContacts(self.physics, len(self.weights), time_step, self._period)
+        if self._surfaces:
+            # What lies on them slides from the first step on.
+            self._sliding.watch_ridden(self.handles.values(), self._frame)
+            self._sliding.couple(self._frame)
         moves = bool(self._earlier) or self._stock.is_moving
         if self._earlier:
             self._go_on()
@@ -323,7 +329,9 @@ class SolverSpace(Engine):
             ((self.handles[self.paths[row]], self._templates[self._template_of[row]]) for row in np.flatnonzero(rolls)),
         )  # fmt: skip
         self._hook.lying = lying(self.physics, self._hook.rollers)
-        self._hook.ledges.statics = self.static_handles.values()
+        #: Handles of the bodies that were kinematic from the beginning, by path.
+        self._leaders = {path: handle for path, handle in self.handles.items() if path not in self.weights}
+        self._lay_floor()
         self._hook.pivots = pivots_of(self.constraints, self.handles, self.static_handles)
         self._hook.attach(self.physics)
 
@@ -687,6 +695,8 @@ class SolverSpace(Engine):
             )
             for path, goal in self.targets.items()
         }  # fmt: skip
+        self._led_on = frozenset(path for path, way in ways.items() if way.moves)
+        self._lay_floor()
         for number in range(steps):
             is_loop = bool(measured) and self.loads.breaks_in_loops(self.physics, self.constraints)
             before = self._states() if is_loop else []
@@ -726,6 +736,12 @@ class SolverSpace(Engine):
         self._expected.clear()
         self._led_drives.clear()
         return lost
+
+    def _lay_floor(self) -> None:
+        """Kinematic bodies that stand still in this time step are part of the floor, as belts in a row are."""
+        still = [handle for path, handle in self._leaders.items()
+                 if path not in self._led_on and path not in self._led]  # fmt: skip
+        self._hook.lay([*self.static_handles.values(), *still], still)
 
     def _swing_gently(self) -> None:
         if self._swings.rows:
@@ -841,7 +857,8 @@ class SolverSpace(Engine):
     def _has_seams(self) -> bool:
         """True if what does not move has inner edges: a surface of triangles, or several shapes beside each other."""
         bodies, colliders = self.physics.rigid_bodies, self.physics.colliders
-        still = [each for handle in self.static_handles.values() for each in bodies[handle].colliders]
+        leaders = (handle for path, handle in self.handles.items() if path not in self.weights)
+        still = [each for handle in (*self.static_handles.values(), *leaders) for each in bodies[handle].colliders]
         return len(still) > 1 or any(colliders[each].shape.as_cuboid() is None for each in still)
 
     def _watch_held_back(self, ways: NDArray[np.float64], turns: NDArray[np.float64] | float) -> None:
@@ -849,9 +866,13 @@ class SolverSpace(Engine):
         self._corrections.watch_fast(ways, turns, self.substeps, self._frame + self._period)
 
     def _watch_sliding(self, ways: NDArray[np.float64], turns: NDArray[np.float64]) -> None:
-        """Look at the contacts of bodies that move. ways, turns (n,): m and rad, in the last time step."""
+        """Look at the contacts of bodies that move, or below which a surface runs. ways, turns (n,): m and rad, in the
+        last time step."""
         if len(self.weights) <= tuning.CROWD:
             self._sliding.watch(ways, turns, self._frame)
+            running = {*self._surfaces, *map(self.handles.__getitem__, self._led_on)}
+            if running:
+                self._sliding.watch_ridden(riders(self.physics, running), self._frame)
         self._look()
         row = -1 if self._is_told else self._sliding.uncoupled(
             self.physics, self._views, ways, self._radii * turns, self._radii

@@ -17,6 +17,18 @@ def touches(physics: PhysicsWorld, handle: Any) -> bool:
     )
 
 
+def riders(physics: PhysicsWorld, running: Collection[Any]) -> set[Any]:
+    """Handles of the bodies that touch some others."""
+    found = set()
+    for handle in running:
+        for collider in physics.rigid_bodies[handle].colliders:
+            for pair in physics.narrow_phase.contact_pairs_with(collider):
+                if pair.has_any_active_contact:
+                    other = pair.collider2 if pair.collider1 == collider else pair.collider1
+                    found.add(physics.colliders[other].parent)
+    return found
+
+
 def touching_bodies(physics: PhysicsWorld) -> Iterator[tuple[Any, Any, Callable[[], float]]]:
     """Bodies that touch, as `ImpulseSums.add` takes them."""
     colliders = physics.colliders
