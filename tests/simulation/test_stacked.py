@@ -169,7 +169,8 @@ def test_the_bodies_of_a_stack_do_not_collide_unless_it_says_so() -> None:
     for collides in (False, True):
         text = stack(AXES, more={"lines": ["bool physics:collisionEnabled = true"]} if collides else None)
         model = model_in(text)
-        filtered = World(model)._layout.model.prims["/World/Leg"].schemas.get("PhysicsFilteredPairsAPI")
+        made, _ = stacks.chained(model)
+        filtered = made.prims["/World/Leg"].schemas.get("PhysicsFilteredPairsAPI")
         assert (filtered is None) == collides
 
 
