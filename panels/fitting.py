@@ -63,7 +63,7 @@ def prop(layout: UILayout, data: Any, name: str, *, text: str | None = None, tak
     is_split = layout.use_property_split
     if not label or math.isinf(width) or (
         text_width(label) <= label_room(declared.type, width, is_split=is_split, is_array=is_array)
-        and _chosen_width(declared, data, name) <= (1.0 - (SPLIT if is_split else _BESIDE)) * width
+        and chosen_fits(declared, data, name, width, is_split=is_split)
     ):  # fmt: skip
         draw(data, name, **search, **given)
         return
@@ -80,8 +80,23 @@ def prop(layout: UILayout, data: Any, name: str, *, text: str | None = None, tak
     draw(data, name, **search, text="")
 
 
+def chosen_fits(declared: Any, data: Any, name: str, width: float, *, is_split: bool) -> bool:
+    """True if the field of a property shows what is chosen whole beside its label, or if there is no choice."""
+    room = (1.0 - (SPLIT if is_split else _BESIDE)) * width
+    return _chosen_width(declared, data, name) <= room
+
+
 def _chosen_width(declared: Any, data: Any, name: str) -> float:
-    """Width of a menu that shows the item that is chosen; 0 for what is no choice."""
+    """Width of a menu that shows the item that is chosen, or of a field with the name of one; 0 for what is no choice.
+
+    A text is the name of something that is looked up.
+    """
+    if declared.type == "POINTER":
+        chosen = getattr(getattr(data, name), "name", "")
+        return text_width(chosen) + _EDGES + 2.0 * _ICON if chosen else 0.0
+    if declared.type == "STRING":
+        chosen = getattr(data, name)
+        return text_width(chosen) + _EDGES + 2.0 * _ICON if chosen else 0.0
     if declared.type != "ENUM" or declared.is_enum_flag:
         return 0.0
     chosen = next((item.name for item in declared.enum_items if item.identifier == getattr(data, name)), "")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
 from typing import Any
 
 import bpy
@@ -75,19 +74,16 @@ class _Rows:
     """Draws properties of the selection, each with a sign where the selected objects differ."""
 
     def __init__(self, context: Context, obj: Any) -> None:
-        self.values = selection.current(context)
-        # Blender asks each object of the view layer for `selected_objects`, and the first of them alone for these two.
-        is_one = not obj.select_get() or len(list(islice(context.view_layer.objects.selected, 2))) < 2
-        chosen: Any = () if is_one else context.selected_objects
-        self.others = max(len(chosen) - 1, 0)
-        self.differing = selection.differing(obj, chosen) if self.others else frozenset[str]()
-        self.declared = self.values.bl_rna.properties
+        self.obj, self.values = obj, selection.current(context)
+        number, chosen = selection.drawn_for(context, obj)
+        self.others = number - 1
+        self.differing = selection.differing(obj, chosen, number) if self.others else frozenset[str]()
         self.curves: dict[int, Any] = {}
         self.room = fitting.room() - _BUTTON
 
     def draw(self, layout: UILayout, name: str, text: str | None = None, **search: Any) -> None:
         """text: in place of the name of the property. search: as of `prop_search`."""
-        declared = self.declared[name]
+        declared = selection.DECLARED[name]
         label = fitting.shown(declared.name if text is None else text)
         row = layout.row(align=True)
         share = _LEFT_OF_TICK if declared.type == "BOOLEAN" else fitting.SPLIT
@@ -96,8 +92,10 @@ class _Rows:
             signed = f"{label} {_DIFFERS}"
             # The sign comes a moment later, and a label that needed a line of its own would move what is below it.
             label = signed if fitting.text_width(signed) <= room else f"{_UNIT.sub('', label)} {_DIFFERS}"
-        fits = fitting.text_width(label) <= room
-        typed = selection.typed_over(name)
+        fits = fitting.text_width(label) <= room and (
+            not search or fitting.chosen_fits(declared, self.values, name, self.room, is_split=True)
+        )  # fmt: skip
+        typed = selection.typed_over(name, self.obj)
         if typed is not None and fits:
             row.prop(self.values, typed.name, text=label, translate=False, placeholder=tr(typed.placeholder))
         elif typed is not None:
@@ -111,13 +109,13 @@ class _Rows:
             draw(self.values, name, text=label, translate=False, **search)
         else:
             fitting.prop(row.column(), self.values, name, text=label, taken=_BUTTON, **search)
-        if selection.is_authored(name):
+        if selection.is_authored(name, self.obj):
             row.operator("usdphys.selection_unset", text="", icon="X", emboss=False).name = name
         elif name == "mass":
             row.operator("usdphys.author_computed", text="", icon="EYEDROPPER", emboss=False).field = "mass"
         else:
             row.label(text="", icon="BLANK1")
-        dot = _DOTS[selection.key_state(name, self.curves)]
+        dot = _DOTS[selection.key_state(name, self.curves, self.obj)]
         if dot == "BLANK1":
             row.label(text="", icon=dot)
         else:
@@ -224,24 +222,22 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
     def draw_articulation(self, box: Any, rows: _Rows, obj: Any) -> None:
         """The root of a robot or a ragdoll."""
         found = selection.articulation_of(obj)
-        if found is None:
-            text: Any = "Articulation"
-        elif not found.joints:
-            text = "Articulation root without joints: it has no effect"
-        else:
-            text = phrase(
-                "Articulation: {bodies}, {joints}, fixed to the world" if found.is_fixed
-                else "Articulation: {bodies}, {joints}, free",
-                bodies=counted(found.bodies, "body"), joints=counted(found.joints, "joint"),
-            )  # fmt: skip
-        is_idle = found is not None and not found.joints
-        draw_text(box.column(align=True), text, "ERROR" if is_idle else "OUTLINER_OB_ARMATURE")
+        # While it is not known there is room for it.
+        shown = selection.Articulation(9, 9, True) if found is None else found
+        is_idle = not shown.joints
+        text = "Articulation root without joints: it has no effect" if is_idle else phrase(
+            "Articulation: {bodies}, {joints}, fixed to the world" if shown.is_fixed
+            else "Articulation: {bodies}, {joints}, free",
+            bodies=counted(shown.bodies, "body"), joints=counted(shown.joints, "joint"),
+        )  # fmt: skip
+        icon = "ERROR" if is_idle else "OUTLINER_OB_ARMATURE"
+        draw_text(box.column(align=True), "Articulation" if found is None else text, icon, room_for=text)
         rows.draw(box, "self_collision")
 
     def draw_body(self, box: Any, rows: _Rows, context: Context, obj: Any) -> None:
         if is_body(obj):
             rows.draw(box, "mass")
-            _why_unknown(box, "mass")
+            _why_unknown(box, obj, "mass")
         if selected.has_colliders(obj):
             rows.draw(box, "collider_shape")
             shapes = readout.shapes_of(obj.name) or ()
@@ -295,7 +291,7 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             if body is not None:
                 for name in ("center_of_mass", "diagonal_inertia"):
                     rows.draw(body, f"mass_{name}")
-                _why_unknown(body, "mass_center_of_mass", "mass_diagonal_inertia")
+                _why_unknown(body, obj, "mass_center_of_mass", "mass_diagonal_inertia")
         if selected.has_colliders(obj):
             body = _fold(layout, "shape", "Shape: Parts, Own Mass")
             if body is not None:
@@ -416,9 +412,9 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             vendor.draw(body, context, physics, "object", "object.usdphys", *places)
 
 
-def _why_unknown(box: Any, *names: str) -> None:
+def _why_unknown(box: Any, obj: Any, *names: str) -> None:
     """Why one of these values is not computed."""
-    for reason in dict.fromkeys(filter(None, map(selection.problem, names))):
+    for reason in dict.fromkeys(filter(None, (selection.problem(name, obj) for name in names))):
         draw_text(box.column(align=True), reason, "INFO")
 
 

@@ -22,7 +22,7 @@ from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.playback import joint_inspector
 from usdphys_ext.usdphys_addon.simulation.engine import ENGINES, Program
 from usdphys_ext.usdphys_addon.simulation.load_history import JointBreak
-from usdphys_ext.usdphys_addon.viewport import readout, wrapped_text
+from usdphys_ext.usdphys_addon.viewport import readout, selection, wrapped_text
 
 from . import scenes
 from .layout_recorder import (
@@ -1923,6 +1923,22 @@ def test_no_text_of_the_sidebar_is_cut(narrow, width, language):
             if found:
                 cut[obj.name, cls.__name__] = found
     assert cut == {} and drawn_texts > 400
+
+
+@pytest.mark.parametrize("place", ["box", "tab"])
+def test_a_long_name_of_a_surface_has_a_line_of_its_own(narrow, place):
+    """It was cut to "Galvani..."; a short one stays beside its label."""
+    cube = active(scenes.solid("Cube"))
+    narrow(320, "en_US")
+    for name, above in (("Steel", False), ("Galvanised Steel, Oiled", True)):
+        cube.usdphys.physics_material = bpy.data.materials.new(name)
+        layout = drawn("selection", "VIEW_3D") if place == "box" else drawn("colliders")
+        owner = selection.current(bpy.context) if place == "box" else cube.usdphys
+        field = layout.prop_of(owner, "surface" if place == "box" else "physics_material")
+        assert (field.text == "") == above
+        assert (("Surface" if place == "box" else "Object's Material") in layout.labels()) == above
+    width = next(place for one, place in widths(layout, 320 - 56.0) if one is field)
+    assert fitting.text_width("Galvanised Steel, Oiled") <= width - 50.0
 
 
 def test_a_sentence_is_broken_where_its_line_is_full(narrow):

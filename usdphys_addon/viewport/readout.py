@@ -7,7 +7,7 @@ A draw gets the last value at once. Values of closed panels are not requested an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
@@ -23,8 +23,7 @@ from ..worker import jobs
 from ..worker.queue import Job
 
 if TYPE_CHECKING:
-    from ..bridge.reading import SceneReading
-    from ..core.model import Prim
+    from ..core.model import PhysicsModel, Prim
 
 #: Seconds between a request and its computation.
 PAUSE = 0.1
@@ -56,23 +55,47 @@ class Matter(NamedTuple):
 
 
 def matter_of(context: bpy.types.Context, objects: Sequence[bpy.types.Object]) -> Iterator[Matter]:
-    """What is computed of each of some objects, whose scene is read once."""
-    from ..bridge import scene_read
+    """What is computed of each of some objects, from one model. Mass and shapes do not depend on poses."""
     from ..core import mass
 
     families = {obj: (obj, *obj.children_recursive, *parents_of(obj)) for obj in objects}
     # The mesh of what is edited cannot be read meanwhile.
     edited = {obj for obj, family in families.items() if any(one.mode == "EDIT" for one in family)}
-    names = {one.name_full for obj in objects if obj not in edited for one in families[obj]}
-    reading = scene_read.read_scene(context.evaluated_depsgraph_get(), keep=lambda other: other.name_full in names)
-    paths = {site.obj: path for path, site in reading.sites.items() if site.instance is None}
-    colliders = mass.colliders_by_body(reading.model, paths.values())
+    played = _played(context, objects)
+    if played is None:
+        model, paths = _read(context, {one.name_full for obj in objects if obj not in edited for one in families[obj]})
+    else:
+        model, paths = played
+    colliders = mass.colliders_by_body(model, paths.values())
     for obj in objects:
         if obj in edited:
             yield Matter(MassReadout(problem="It is computed in Object Mode"), ())
         else:
-            path = paths.get(obj, "")
-            yield Matter(_mass_in(reading, obj, path, colliders.get(path, [])), _shapes_in(reading, obj))
+            path = paths.get(obj.name_full, "")
+            yield Matter(_mass_in(model, obj, path, colliders.get(path, [])), _shapes_in(model, obj))
+
+
+def _read(context: bpy.types.Context, names: Collection[str]) -> tuple[PhysicsModel, dict[str, str]]:
+    """A model of the objects with these full names, and the paths of objects in it by full name."""
+    from ..bridge import scene_read
+
+    reading = scene_read.read_scene(context.evaluated_depsgraph_get(), keep=lambda other: other.name_full in names)
+    return reading.model, {site.obj.name_full: path for path, site in reading.sites.items() if site.instance is None}
+
+
+def _played(
+    context: bpy.types.Context, objects: Iterable[bpy.types.Object]
+) -> tuple[PhysicsModel, dict[str, str]] | None:  # fmt: skip
+    """The model that a preview of this scene has read, and the paths of objects in it by full name.
+
+    Reading the scene again would make the preview stutter. None without a preview, and where it has not read an edit.
+    """
+    session = preview_guard.current()
+    if session is None or session.scene_name != context.scene.name or session.has_edits:
+        return None
+    paths = {prim.label: path for path, prim in session.model.bodies.items() if prim.label}
+    paths |= {name: path for path, name in zip(session.world.paths, session.shown.names, strict=True) if name}
+    return session.model, {obj.name_full: paths[obj.name] for obj in objects if obj.name in paths}
 
 
 def compute_mass(context: bpy.types.Context, name: str) -> MassReadout:
@@ -83,19 +106,17 @@ def compute_mass(context: bpy.types.Context, name: str) -> MassReadout:
     return next(matter_of(context, [obj])).mass
 
 
-def _mass_in(
-    reading: SceneReading, obj: bpy.types.Object, path: str, colliders: list[Prim]
-) -> MassReadout:  # fmt: skip
+def _mass_in(model: PhysicsModel, obj: bpy.types.Object, path: str, colliders: list[Prim]) -> MassReadout:
     from ..core import frames, mass
 
-    prim = reading.model.prims.get(path)
+    prim = model.prims.get(path)
     if prim is None and not obj.visible_get():
         return MassReadout(problem="The object is hidden, and hidden bodies are not simulated")
     if prim is None or prim.get(usd_physics.RigidBodyAPI) is None:
         return MassReadout(problem="Only a rigid body has a mass")
-    properties = mass.mass_properties(reading.model, path, colliders)
+    properties = mass.mass_properties(model, path, colliders)
     # The body's frame has no scale; the object's space has one.
-    scale = frames.scale_of(prim.world) * reading.model.units.meters_per_unit
+    scale = frames.scale_of(prim.world) * model.units.meters_per_unit
     x, y, z = (part / (size or 1.0) for part, size in zip(properties.center_of_mass, scale.tolist(), strict=True))
     return MassReadout(
         properties.mass, (x, y, z), properties.diagonal_inertia, properties.principal_axes,
@@ -124,18 +145,16 @@ _APPROXIMATIONS = {
 
 def compute_shapes(context: bpy.types.Context, name: str) -> tuple[str, ...]:
     """What each collider of an object is, such as "Box"; empty if it has none that can be read."""
-    from ..bridge import scene_read
-
     obj: Any = bpy.data.objects.get(name)
     if obj is None:
         return ()
-    family = {one.name_full for one in (obj, *parents_of(obj))}
-    reading = scene_read.read_scene(context.evaluated_depsgraph_get(), keep=lambda other: other.name_full in family)
-    return _shapes_in(reading, obj)
+    played = _played(context, [obj])
+    model, _ = _read(context, {one.name_full for one in (obj, *parents_of(obj))}) if played is None else played
+    return _shapes_in(model, obj)
 
 
-def _shapes_in(reading: SceneReading, obj: Any) -> tuple[str, ...]:
-    names = [_shape_name(prim) for prim in reading.model.colliders.values() if prim.label == obj.name]
+def _shapes_in(model: PhysicsModel, obj: Any) -> tuple[str, ...]:
+    names = [_shape_name(prim) for prim in model.colliders.values() if prim.label == obj.name]
     return tuple(names) if len(names) == len(obj.usdphys.colliders) else ()
 
 
@@ -152,7 +171,7 @@ _KINDS: dict[str, Callable[[bpy.types.Context, str], Any]] = {
 
 
 #: Kinds that simulated poses do not change: they are computed while a preview runs, too.
-_WITHOUT_POSES = {"members"}
+_WITHOUT_POSES = {"members", "mass", "shapes"}
 
 
 def know(kind: str, computed: Callable[[bpy.types.Context, str], Any], *, needs_poses: bool = True) -> None:

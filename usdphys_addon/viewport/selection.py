@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 import bpy
@@ -23,7 +24,6 @@ from ..bridge.choices import items_of
 from ..bridge.known_names import KnownNames
 from ..bridge.roles import applies, body_at, is_body
 from ..playback import baked_objects
-from ..playback import guard as preview_guard
 from . import readout
 from .lengths import METERS, own_unit
 
@@ -91,39 +91,42 @@ def active() -> Any:
     return None if layer is None else layer.objects.active
 
 
-def is_authored(name: str) -> bool:
-    """True where the active object has a value of its own, for a property of the objects."""
-    obj, place = active(), PLACES.get(name)
+def is_authored(name: str, obj: Any = None) -> bool:
+    """True where an object has a value of its own, for a property of the objects. obj: by default the active one."""
+    place = PLACES.get(name)
+    obj = active() if obj is None and place is not None else obj
     group = None if obj is None or place is None else selected.group_at(obj, place[0])
     return group is not None and group.is_property_set(PLACES[name][1])
 
 
-def shown(name: str) -> Any:
-    """The value that applies to the active object, authored or not; None where it has none or none is known yet."""
-    obj, value = active(), VALUES[name]
+def shown(name: str, obj: Any = None) -> Any:
+    """The value that applies to an object, authored or not; None where it has none or none is known yet.
+
+    obj: by default the active one.
+    """
+    value = VALUES[name]
+    obj = active() if obj is None else obj
     if obj is None or not selected.NEEDS[value.need](obj):
         return None
-    if name in _COMPUTED and not (applies(obj, "mass") and is_authored(name) and any_of(value.read(obj))):
+    if name in _COMPUTED and not (applies(obj, "mass") and is_authored(name, obj) and any_of(value.read(obj))):
         computed = readout.mass_of(obj.name)
         return None if computed is None or computed.problem else getattr(computed, _COMPUTED[name])
     return value.read(obj)
 
 
-def is_unknown(name: str) -> bool:
-    """True while a value of the active object that is computed is not there yet, or cannot be computed."""
-    return name in _COMPUTED and shown(name) is None
+def is_unknown(name: str, obj: Any = None) -> bool:
+    """True while a computed value of an object is not there yet, or cannot be computed. obj: see `shown`."""
+    return name in _COMPUTED and shown(name, obj) is None
 
 
-def problem(name: str) -> str:
-    """Why a value of the active object is not computed; "" where it is, or will be in a moment."""
-    obj = active()
-    if obj is None or not is_unknown(name):
+def problem(name: str, obj: Any = None) -> str:
+    """Why a value of an object is not computed; "" where it is, or will be in a moment. obj: see `shown`."""
+    obj = active() if obj is None else obj
+    if obj is None or not is_unknown(name, obj):
         return ""
     computed = readout.mass_of(obj.name)
     if computed is not None:
         return computed.problem
-    if preview_guard.current() is not None:
-        return "It is computed when the preview is reset"
     return "It could not be computed; the console says why" if readout.has_failed("mass", obj.name) else ""
 
 
@@ -134,15 +137,20 @@ class Typed(NamedTuple):
     placeholder: str
 
 
-def typed_over(name: str) -> Typed | None:
-    """What takes the place of a value of the active object, so that one can be typed; None where there is a number."""
+def typed_over(name: str, obj: Any = None) -> Typed | None:
+    """What takes the place of a value of an object, so that one can be typed; None where there is a number.
+
+    obj: see `shown`.
+    """
     if name in _COMPUTED:
-        return Typed(_text_name(name), _UNKNOWN if problem(name) else _COMPUTING) if is_unknown(name) else None
+        if not is_unknown(name, obj):
+            return None
+        return Typed(_text_name(name), _UNKNOWN if problem(name, obj) else _COMPUTING)
     field = PLACES.get(name, ("", ""))[1]
     if field not in _INFINITE and field not in _NEGATIVE:
         # Blender reads the value again when it draws it.
         return None
-    value = shown(name)
+    value = shown(name, obj)
     word = _INFINITE.get(field) if value == math.inf else _NEGATIVE.get(field) if value is not None else None
     if word is None or (field in _NEGATIVE and value >= 0.0):
         return None
@@ -227,19 +235,21 @@ def unset(context: Context, name: str) -> int:
     return len(groups_set)
 
 
-def key_state(name: str, curves: dict[int, Any]) -> str:
-    """For a draw: what animates a value of the active object, see `value_keys.state_of`; empty where nothing can.
+def key_state(name: str, curves: dict[int, Any], obj: Any = None) -> str:
+    """For a draw: what animates a value of an object, see `value_keys.state_of`; empty where nothing can.
 
-    curves: by the `session_uid` of their owner; a draw begins with none.
+    curves: by the `session_uid` of their owner; a draw begins with none. obj: see `shown`.
     """
-    obj, value = active(), VALUES[name]
+    value = VALUES[name]
+    obj = active() if obj is None else obj
     places = value.places(obj) if obj is not None and selected.NEEDS[value.need](obj) else []
     if not places:
         return value_keys.STILL if name in SURFACE and obj is not None else ""
     owner = places[0].owner
     if owner.session_uid not in curves:
         curves[owner.session_uid] = value_keys.curves_by_path(owner)
-    return value_keys.state_of(places[0], bpy.context.scene.frame_current, curves[owner.session_uid])
+    known = curves[owner.session_uid]
+    return value_keys.state_of(places[0], bpy.context.scene.frame_current, known) if known else value_keys.STILL
 
 
 def toggle_key(context: Context, name: str) -> tuple[int, bool]:
@@ -363,7 +373,8 @@ def compute_joints(context: Context, name: str) -> tuple[str, ...]:
 def joints_of(obj: Object) -> tuple[str, ...]:
     """For a draw: `compute_joints` as last computed; empty where it is not known yet."""
     known: tuple[str, ...] | None = readout.ask("joints", obj.name)
-    if known is None and len(bpy.context.view_layer.objects) <= _FEW:
+    # Blender counts the objects of a view layer one by one.
+    if known is None and len(list(islice(bpy.context.view_layer.objects, _FEW + 1))) <= _FEW:
         # Buttons that come a moment later would move what is below them under the mouse.
         return compute_joints(bpy.context, obj.name)
     return known or ()
@@ -467,18 +478,53 @@ class USDPHYS_Selection(KnownNames, bpy.types.PropertyGroup):
     __annotations__ = dict(_declared())
 
 
+class Declared(NamedTuple):
+    """A property of the selection. name: its label. type: as Blender says it."""
+
+    name: str
+    type: str
+
+
+_TYPES = {"FloatProperty": "FLOAT", "FloatVectorProperty": "FLOAT", "IntProperty": "INT", "BoolProperty": "BOOLEAN",
+          "EnumProperty": "ENUM", "StringProperty": "STRING"}  # fmt: skip
+#: The properties by their identifiers. A draw asks for them again and again, and Blender makes new objects each time.
+DECLARED = {
+    name: Declared(one.keywords["name"], _TYPES[one.function.__name__])
+    for name, one in USDPHYS_Selection.__annotations__.items()
+}
+
+
 def current(context: Context) -> Any:
     """The properties of the selection; None without a scene."""
     return getattr(context.scene, NAME, None) if context.scene is not None else None
 
 
-def differing(obj: Object, chosen: Sequence[Object]) -> frozenset[str]:
-    """For a draw: names of the properties that differ, as last computed. chosen: what is selected, with obj."""
-    others = len(chosen) - 1
+def drawn_for(context: Context, obj: Object) -> tuple[int, Sequence[Object]]:
+    """For a draw: how many objects the panel is about, and these objects, but none of more than are compared.
+
+    obj: the active object, which stands alone if it is not selected.
+    """
+    layer: Any = context.view_layer
+    # Blender asks each object of the view layer for `selected_objects`, and the first of them alone for these two.
+    if not obj.select_get() or len(list(islice(layer.objects.selected, 2))) < 2:
+        return 1, (obj,)
+    space: Any = context.space_data
+    if getattr(space, "local_view", None) is None and (number := len(layer.objects.selected)) > _COMPARED:
+        return number, ()
+    objects = context.selected_objects
+    return len(objects), objects
+
+
+def differing(obj: Object, chosen: Sequence[Object], number: int = 0) -> frozenset[str]:
+    """For a draw: names of the properties that differ, as last computed.
+
+    chosen: what is selected, with obj. number: of what is selected, where it is too much to be compared.
+    """
+    others = max(number, len(chosen)) - 1
     # What is known of another selection is not shown for this one.
     key = f"{others} {obj.name}"
     authored: frozenset[str] = readout.ask("differing", key) or frozenset()
-    if len(chosen) <= _COMPARED:
+    if 0 < len(chosen) <= _COMPARED:
         # A line that came a moment later would move the buttons of the roles under the mouse.
         authored = authored - {ROLE} | _differing_role(chosen)
     computed: frozenset[str] | None = readout.ask("differing matter", key)
@@ -491,7 +537,7 @@ def register() -> None:
     bpy.utils.register_class(USDPHYS_Selection)
     setattr(bpy.types.Scene, NAME, bpy.props.PointerProperty(type=USDPHYS_Selection))
     readout.know("differing", compute_differing, needs_poses=False)
-    readout.know("differing matter", compute_differing_matter)
+    readout.know("differing matter", compute_differing_matter, needs_poses=False)
     readout.know("articulation", compute_articulation)
     readout.know("joints", compute_joints, needs_poses=False)
     readout.know("held", compute_held, needs_poses=False)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -26,15 +27,25 @@ DIALOG = 400
 DIALOG_LINE = int((DIALOG - _MARGINS) / _CHARACTER)
 
 
-def draw_text(layout: UILayout, text: str, icon: str, taken: int = 0, length: int = 0) -> None:
+def draw_text(
+    layout: UILayout, text: str, icon: str, taken: int = 0, length: int = 0, *, room_for: str = ""
+) -> None:  # fmt: skip
     """Draw a message in the language of Blender, in lines that fit.
 
     taken: pixels that are drawn beside it. length: characters per line, where the region does not say how many fit.
+    room_for: a longer message that comes in its place a moment later, and is to move nothing below it.
     """
+    drawn = _lines_of(text, taken, length)
+    for number, line in enumerate(drawn):
+        layout.label(text=line, translate=False, icon="BLANK1" if number and icon != "NONE" else icon)
+    for _ in range(len(_lines_of(room_for, taken, length)) - len(drawn) if room_for else 0):
+        layout.label(text="")
+
+
+def _lines_of(text: str, taken: int, length: int) -> Sequence[str]:
     # French puts a space before such a sign, which must not begin a line.
     whole = re.sub(r" (?=[:;!?»])", "\N{NO-BREAK SPACE}", tr(text))
-    for number, line in enumerate(lines(whole, length) if length else _fitting(whole, taken)):
-        layout.label(text=line, translate=False, icon="BLANK1" if number and icon != "NONE" else icon)
+    return lines(whole, length) if length else _fitting(whole, taken)
 
 
 def draw_rest(layout: UILayout, count: int, drawn: int) -> None:
