@@ -18,6 +18,7 @@ from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
 from usdphys_ext.usdphys_addon.core.joint_settings import following
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
+from usdphys_ext.usdphys_addon.core.units import SI
 from usdphys_ext.usdphys_addon.mjcf import layout, read, verify, write
 from usdphys_ext.usdphys_addon.simulation.world import World
 from usdphys_ext.usdphys_addon.usd import mjcf_file, mjcf_stage
@@ -789,6 +790,35 @@ def test_a_joint_whose_limits_are_one_value_stays_limited_in_an_export(tmp_path:
     assert (limits.lower_limit, limits.upper_limit) == pytest.approx((0.1, 0.1), abs=1e-5)
     engine = pytest.importorskip("mujoco")
     assert engine.MjModel.from_xml_string(write.text_of(model, "m").text).jnt_limited.tolist() == [1]
+
+
+def test_a_range_that_is_the_wrong_way_round_is_named_and_the_proof_knows_it(tmp_path: Path) -> None:
+    model, _ = through_usd(tmp_path, HINGE)
+    path, prim = next(iter(model.joints.items()))
+    model.prims[path].add(prim.get(usd_physics.RevoluteJoint).copy(lower_limit=0.5, upper_limit=-0.3))
+    made = write.text_of(model, "m")
+    assert ["lower limit above its upper one" in issue.message for issue in made.issues] == [True]
+    assert list(verify.differences(model, made, made.text, tmp_path / "out.xml")) == []
+    engine = pytest.importorskip("mujoco")
+    assert engine.MjModel.from_xml_string(made.text).jnt_limited.tolist() == [0]
+
+
+@pytest.mark.parametrize("kilograms, is_said", [(1e-42, True), (1e-12, False), (2.0, False)])
+def test_what_is_too_light_for_mujoco_is_said_to_be_heavier_and_the_rest_weighs_what_it_says(
+    kilograms: float, is_said: bool
+) -> None:
+    model = PhysicsModel(SI)
+    body = model.add(Prim("/mote", "Xform", np.eye(4), local=np.eye(4)))
+    body.add(usd_physics.RigidBodyAPI())
+    body.add(
+        usd_physics.MassAPI(mass=kilograms, diagonal_inertia=(kilograms,) * 3, principal_axes=(1.0, 0.0, 0.0, 0.0))
+    )
+    made = write.text_of(model, "m")
+    assert ["MuJoCo refuses such small ones" in issue.message for issue in made.issues] == [True] * is_said
+    engine = pytest.importorskip("mujoco")
+    found = engine.MjModel.from_xml_string(made.text)
+    assert found.body_mass[1] == pytest.approx(2e-15 if is_said else kilograms, rel=1e-6)
+    assert found.body_inertia[1] == pytest.approx([2e-15 if is_said else kilograms] * 3, rel=1e-6)
 
 
 def test_what_resists_in_a_joint_is_written_in_the_words_of_any_simulator(tmp_path: Path) -> None:

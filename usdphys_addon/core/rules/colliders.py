@@ -58,6 +58,15 @@ def zero_scale(facts: Facts) -> Iterator[Finding]:
         yield Finding(prim, f"{prim.display} has scale 0 along an axis.")
 
 
+@rule("ShapeSizeOdd")
+def odd_sizes(facts: Facts) -> Iterator[Finding]:
+    for path, sizes in facts.model.odd_sizes.items():
+        prim = facts.model.prims.get(path) or Prim(path)
+        for usd_name, size in sizes:
+            said = f"has a negative {usd_name}" if size is not None else f"has a {usd_name} that is blocked"
+            yield Finding(prim, f"{prim.display} {said}.", {"value": usd_name})
+
+
 @rule("NegativeScale")
 def negative_scale(facts: Facts) -> Iterator[Finding]:
     mirrored = list(facts.placements.where(facts.placements.mirrored))
