@@ -63,8 +63,10 @@ def odd_sizes(facts: Facts) -> Iterator[Finding]:
     for path, sizes in facts.model.odd_sizes.items():
         prim = facts.model.prims.get(path) or Prim(path)
         for usd_name, size in sizes:
-            said = f"has a negative {usd_name}" if size is not None else f"has a {usd_name} that is blocked"
-            yield Finding(prim, f"{prim.display} {said}.", {"value": usd_name})
+            message = f"The {usd_name} of {prim.display} is negative."
+            if size is None:
+                message = f"The {usd_name} of {prim.display} is blocked, so that it has no value."
+            yield Finding(prim, message, {"value": usd_name})
 
 
 @rule("NegativeScale")
