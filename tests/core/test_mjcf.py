@@ -1259,6 +1259,33 @@ def test_a_model_that_is_written_anew_keeps_how_soft_its_loops_are(tmp_path: Pat
         assert second.body(name).xpos == pytest.approx(first.body(name).xpos, abs=1e-5), name
 
 
+FINGER = """
+<mujoco>
+  <worldbody>
+    <site name="origin" pos="0.1 0.2 0"/>
+    <body name="finger" pos="0 0 1">
+      <joint name="x" type="slide" axis="1 0 0"/>
+      <geom size="0.1"/>
+      <site name="tip" pos="0 0 0.1"/>
+    </body>
+    <body name="extra" pos="3 0 1"><freejoint/><geom size="0.1"/></body>
+  </worldbody>
+  <actuator>
+    <position name="reach" site="tip" refsite="origin" kp="100" gear="1 0 0 0 0 0"/>
+  </actuator>
+</mujoco>
+"""
+
+
+def test_a_servo_of_a_site_that_is_seen_from_another_one_stays_one_in_a_model_that_is_written_anew(tmp_path) -> None:
+    made, _ = back(tmp_path, FINGER, without_extra)
+    (before, first), (after, second) = judged(FINGER), judged(made.decode())
+    assert [model.actuator("reach").trnid.tolist() for model in (before, after)] == [
+        [model.site("tip").id, model.site("origin").id] for model in (before, after)
+    ]
+    assert second.actuator("reach").force == pytest.approx(first.actuator("reach").force, abs=1e-6)
+
+
 def test_what_is_only_seen_is_written_with_its_materials_and_images(tmp_path: Path) -> None:
     from pxr import Sdf, UsdGeom, UsdPhysics, UsdShade
 

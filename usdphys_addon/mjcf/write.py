@@ -185,7 +185,9 @@ class _Writer:
         for one in self.further.actuators:
             name = self.draft.names.get(one.target)
             if one.kind in ("site", "body") and name is not None and name in self.draft.taken.get(one.kind, ()):
-                self.draft.add_actuator(one, f'{one.kind}="{escape(name)}"')
+                seen_from_site = self.draft.names.get(one.reference)
+                reference = f' refsite="{escape(seen_from_site)}"' if seen_from_site is not None else ""
+                self.draft.add_actuator(one, f'{one.kind}="{escape(name)}"{reference}')
 
     def _with_kept(self, sections: list[Section]) -> list[Section]:
         """Sections with the further elements of the imported model whose parts are all there; names the others."""
