@@ -166,6 +166,11 @@ def lost_owner() -> None:
     body().usdphys.rigid_body.simulation_owner = "Gone"
 
 
+def owner_of_a_file() -> None:
+    """An imported body keeps the path that its file has, where that is no physics scene."""
+    body().usdphys.rigid_body.simulation_owner = "/World/Gone"
+
+
 def two_scenes() -> None:
     for name in ("One", "Two"):
         bpy.context.scene.usdphys.physics_scenes.add().name = name
@@ -490,6 +495,7 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
     ("ArticulationRootStuck", stuck_root, {"B.articulation_root.is_applied", "J.articulation_root.is_applied"}),
     ("ArticulationOnStaticBody", disabled_root, {f"{_RIGID}.rigid_body_enabled"}),
     ("OwnerMissing", lost_owner, {f"{_RIGID}.simulation_owner"}),
+    ("SimulationOwnerInvalid", owner_of_a_file, {f"{_RIGID}.simulation_owner"}),
     ("SceneAmbiguous", two_scenes, {f"{_RIGID}.simulation_owner"}),
     ("NoScene", no_scene, {"Scene.physics_scenes.length"}),
     ("GravityDirectionNotUnit", long_gravity, {"Scene.physics_scenes[0].gravity_direction"}),

@@ -135,8 +135,6 @@ def test_without_blender_the_sentence_says_that_it_is_needed(tmp_path, capfd, mo
 
 @pytest.mark.parametrize("code", sorted(model_fixes.FIXES))
 def test_a_file_gets_the_fixes_that_the_panel_calls_safe_by_the_same_name(code) -> None:
-    """Two codes have another one in Blender, where a name stands for the prim."""
-    known = fixes.FIXES[
-        {"GroupMissingTarget": "GroupTargetMissing", "SimulationOwnerInvalid": "OwnerMissing"}.get(code, code)
-    ]
+    """One code has another one in Blender, where a name stands for the prim."""
+    known = fixes.FIXES[{"GroupMissingTarget": "GroupTargetMissing"}.get(code, code)]
     assert known.safe and known.label == model_fixes.FIXES[code].label

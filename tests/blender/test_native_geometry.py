@@ -242,6 +242,23 @@ def test_instances_are_in_the_file_where_they_are_shown(tmp_path, instancer):
         assert len(model.colliders_of(path)) == (2 if instancer is by_parents_in_a_collection else 1)
 
 
+def test_a_joint_to_what_only_instances_show_is_named_as_that(tmp_path):
+    made = bpy.data.collections.new("Parts")
+    inside, outside = part("Inside"), part("Outside", (3, 0, 2))
+    for one in inside.users_collection:
+        one.objects.unlink(inside)
+    made.objects.link(inside)
+    bpy.ops.object.collection_instance_add(collection=made.name, location=(0, 5, 0))
+    joint = bpy.data.objects.new("Joint", None)
+    bpy.context.collection.objects.link(joint)
+    joint.usdphys.joint.is_applied = True
+    joint.usdphys.joint.body0, joint.usdphys.joint.body1 = outside, inside
+    bpy.context.view_layer.update()
+    result, _, _ = export(tmp_path / "out.usda")
+    (issue,) = (issue for issue in result.issues if issue.code == "JointBodyMissing")
+    assert issue.message == "Body 1 of the joint 'Joint', 'Inside', is shown by instances only, as by 'Parts'."
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("form", random_edits.FORMS)
 @pytest.mark.parametrize("kind", ["VERTS", "FACES"])

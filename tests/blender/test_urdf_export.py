@@ -669,3 +669,10 @@ def test_hinges_of_the_same_bodies_by_different_axes_get_links_between_them(tmp_
     turned = frames.matrix_of(played.rotations[here])
     assert abs(turned[2, 0]) > 0.05  # it nods
     assert frames.matrix_of(world.rotations[there]) == pytest.approx(turned, abs=0.02)
+
+
+def test_limits_that_are_the_wrong_way_round_are_named(tmp_path):
+    text = ELSEWHERE.format(meters=1.0, size=1.0, half=0.5, lines="", others="", applied="")
+    (tmp_path / "in.usda").write_text(text.replace("float physics:upperLimit = 90", "float physics:upperLimit = -120"))
+    answer = cli.perform(["convert", str(tmp_path / "in.usda"), str(tmp_path / "out.urdf")])
+    assert [issue["path"] for issue in answer["issues"] if issue["code"] == "UrdfLimitsSwapped"] == ["/arm/turn"]

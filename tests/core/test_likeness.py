@@ -56,6 +56,25 @@ def test_the_range_of_a_shape_is_that_of_its_surface(gprim, seed, sign):
     assert found == pytest.approx(np.array([points.min(axis=0), points.max(axis=0)]), abs=2e-5)
 
 
+@pytest.mark.parametrize("kind", [usd_geom.Cylinder, usd_geom.Capsule])
+@pytest.mark.parametrize("shares", [(0.0, 1.0), (1.0, 0.25)])
+@pytest.mark.parametrize("sign", (1.0, -1.0))
+def test_the_range_of_a_shape_with_two_radii_is_that_of_its_surface(kind, shares, sign):
+    """glTF has a cone that stands on its tip as a cylinder with two radii."""
+    world = turned(5, (1.5 * sign,) * 3)
+    around = np.linspace(0.0, 2.0 * np.pi, 721)
+    ring = np.column_stack((np.cos(around), np.sin(around), np.zeros(len(around))))
+    balls = np.concatenate([ring * np.cos(at) + [0, 0, np.sin(at)] for at in np.linspace(-1, 1, 361) * np.pi / 2])
+    form, half = (ring if kind is usd_geom.Cylinder else balls) * 0.2, np.array((0.0, 0.0, 0.35))
+    points = np.concatenate([shares[0] * form - half, shares[1] * form + half]) @ world[:3, :3].T + world[:3, 3]
+    gprim = kind(0.7, 0.2, "Z")
+    radii = {name: share * 0.2 for name, share in zip(("radiusBottom", "radiusTop"), shares, strict=True)}
+    prim = Prim(
+        "/Shape", gprim.usd_name, world, {gprim.usd_name: gprim}, extras={"shape": {kind.usd_name.lower(): radii}}
+    )
+    assert likeness.bounds(prim) == pytest.approx(np.array([points.min(axis=0), points.max(axis=0)]), abs=2e-5)
+
+
 def test_the_range_of_a_mesh_and_of_balls_is_that_of_their_points():
     world = turned(4, (1.0, 2.0, 0.5))
     points = CUBE @ world[:3, :3].T + world[:3, 3]

@@ -18,6 +18,7 @@ from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
 from usdphys_ext.usdphys_addon.core.joint_settings import following
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
+from usdphys_ext.usdphys_addon.core.units import SI
 from usdphys_ext.usdphys_addon.mjcf import layout, read, verify, write
 from usdphys_ext.usdphys_addon.simulation.world import World
 from usdphys_ext.usdphys_addon.usd import mjcf_file, mjcf_stage
@@ -791,6 +792,35 @@ def test_a_joint_whose_limits_are_one_value_stays_limited_in_an_export(tmp_path:
     assert engine.MjModel.from_xml_string(write.text_of(model, "m").text).jnt_limited.tolist() == [1]
 
 
+def test_a_range_that_is_the_wrong_way_round_is_named_and_the_proof_knows_it(tmp_path: Path) -> None:
+    model, _ = through_usd(tmp_path, HINGE)
+    path, prim = next(iter(model.joints.items()))
+    model.prims[path].add(prim.get(usd_physics.RevoluteJoint).copy(lower_limit=0.5, upper_limit=-0.3))
+    made = write.text_of(model, "m")
+    assert ["lower limit above its upper one" in issue.message for issue in made.issues] == [True]
+    assert list(verify.differences(model, made, made.text, tmp_path / "out.xml")) == []
+    engine = pytest.importorskip("mujoco")
+    assert engine.MjModel.from_xml_string(made.text).jnt_limited.tolist() == [0]
+
+
+@pytest.mark.parametrize("kilograms, is_said", [(1e-42, True), (1e-12, False), (2.0, False)])
+def test_what_is_too_light_for_mujoco_is_said_to_be_heavier_and_the_rest_weighs_what_it_says(
+    kilograms: float, is_said: bool
+) -> None:
+    model = PhysicsModel(SI)
+    body = model.add(Prim("/mote", "Xform", np.eye(4), local=np.eye(4)))
+    body.add(usd_physics.RigidBodyAPI())
+    body.add(
+        usd_physics.MassAPI(mass=kilograms, diagonal_inertia=(kilograms,) * 3, principal_axes=(1.0, 0.0, 0.0, 0.0))
+    )
+    made = write.text_of(model, "m")
+    assert ["MuJoCo refuses such small ones" in issue.message for issue in made.issues] == [True] * is_said
+    engine = pytest.importorskip("mujoco")
+    found = engine.MjModel.from_xml_string(made.text)
+    assert found.body_mass[1] == pytest.approx(2e-15 if is_said else kilograms, rel=1e-6)
+    assert found.body_inertia[1] == pytest.approx([2e-15 if is_said else kilograms] * 3, rel=1e-6)
+
+
 def test_what_resists_in_a_joint_is_written_in_the_words_of_any_simulator(tmp_path: Path) -> None:
     for applied, fields in (
         ("PhysxJointAxisAPI:angular", ("armature", "viscous_friction_coefficient", "dynamic_friction_effort")),
@@ -1227,6 +1257,33 @@ def test_a_model_that_is_written_anew_keeps_how_soft_its_loops_are(tmp_path: Pat
             mujoco.mj_step(model, data)
     for name in ("a", "b", "p", "c", "q", "d"):
         assert second.body(name).xpos == pytest.approx(first.body(name).xpos, abs=1e-5), name
+
+
+FINGER = """
+<mujoco>
+  <worldbody>
+    <site name="origin" pos="0.1 0.2 0"/>
+    <body name="finger" pos="0 0 1">
+      <joint name="x" type="slide" axis="1 0 0"/>
+      <geom size="0.1"/>
+      <site name="tip" pos="0 0 0.1"/>
+    </body>
+    <body name="extra" pos="3 0 1"><freejoint/><geom size="0.1"/></body>
+  </worldbody>
+  <actuator>
+    <position name="reach" site="tip" refsite="origin" kp="100" gear="1 0 0 0 0 0"/>
+  </actuator>
+</mujoco>
+"""
+
+
+def test_a_servo_of_a_site_that_is_seen_from_another_one_stays_one_in_a_model_that_is_written_anew(tmp_path) -> None:
+    made, _ = back(tmp_path, FINGER, without_extra)
+    (before, first), (after, second) = judged(FINGER), judged(made.decode())
+    assert [model.actuator("reach").trnid.tolist() for model in (before, after)] == [
+        [model.site("tip").id, model.site("origin").id] for model in (before, after)
+    ]
+    assert second.actuator("reach").force == pytest.approx(first.actuator("reach").force, abs=1e-6)
 
 
 def test_what_is_only_seen_is_written_with_its_materials_and_images(tmp_path: Path) -> None:

@@ -387,6 +387,8 @@ OWN = [
      "JointsLockEachOther", "/JX"),
     ("ball in a ball", lambda s: run(floor(s), solid(s, "/A", UsdGeom.Sphere).AddTranslateOp().Set((0, 0, 9)),
      solid(s, "/B", UsdGeom.Sphere).AddTranslateOp().Set((0.5, 0, 9.5))), "BodiesOverlap", "/A"),
+    ("a ball of a negative radius", lambda s: collider(s, B, UsdGeom.Sphere).CreateRadiusAttr(-0.3), "ShapeSizeOdd", B),
+    ("a box whose size is blocked", lambda s: collider(s, B, UsdGeom.Cube).CreateSizeAttr().Block(), "ShapeSizeOdd", B),
     ("a copy in its place", lambda s: run(solid(s, "/A"), solid(s)), "BodiesInOnePlace", B),
     ("heavy on light", lambda s: run(mass(solid(s, "/A"), Mass=1.0),
      mass(lifted(s), Mass=1000.0)), "MassRatioHigh", "/A"),

@@ -104,10 +104,12 @@ def _read_side(
         message = f"Body {side} of the joint '{label}', '{name}', was deleted or is not exported."
         if others and reading.scene.name not in others:
             message = f"Body {side} of the joint '{label}', '{name}', is in another scene, '{others[0]}'."
-        reading.issue(
-            "JointBodyMissing", "error", prim.path, label, message,
-            f"Choose another body {side} for '{label}', or clear it to attach the joint to the world.",
-        )  # fmt: skip
+        fix = f"Choose another body {side} for '{label}', or clear it to attach the joint to the world."
+        instancer = "" if body is None else reading.placements.instancer_of(body)
+        if instancer:
+            message = f"Body {side} of the joint '{label}', '{name}', is shown by instances only, as by '{instancer}'."
+            fix = f"Put '{label}' into the collection of '{name}', or make the instance real, and choose that body."
+        reading.issue("JointBodyMissing", "error", prim.path, label, message, fix)
         return
     remembered_path = getattr(group, f"body{side}_path")
     if not path and remembered_path:

@@ -52,12 +52,13 @@ def write_joint_values(properties: PropertyWriter, group: Any, prim: Prim, joint
 
 
 def _write_body(writing: WritingContext, group: Any, joint: usd_physics.Joint, side: int) -> None:
-    """Write the object of one side; without an object, write the path of its prim."""
+    """Write the object of one side; without an object, or of a prim without a transform, write its path."""
     targets = getattr(joint, f"body{side}")
     if not targets:
         return
-    body = writing.objects.get(targets[0])
-    if body is not None:
+    body, target = writing.objects.get(targets[0]), writing.model.prims.get(targets[0])
+    # A prim without a transform, such as a joint, is where the prim above it is, and not where its object stands.
+    if body is not None and (target is None or target.is_xformable):
         setattr(group, f"body{side}", body)
     else:
         setattr(group, f"body{side}_path", targets[0])

@@ -299,6 +299,11 @@ class ScenePlacements:
         levels = range(len(ids) + 1)
         return next((instancer for start in levels if (instancer := self._instancers.get((top, ids[start:])))), None)
 
+    def instancer_of(self, obj: bpy.types.Object) -> str:
+        """Name of an object that shows another one as an instance; empty if none does."""
+        name = obj.name_full
+        return next((key[0] for key, known in self._by_key if known == name and isinstance(key, tuple)), "")
+
     def find(self, obj: bpy.types.Object | None, instance: tuple[str, tuple[int, ...]] | None) -> Placement | None:
         """Where an object is, seen from within an instance: its copy there or in an instance around it, else itself."""
         if obj is None:

@@ -142,9 +142,12 @@ class ReadingContext:
         return "" if self.placements.find(obj, None) is not None else self.sources.objects.get(obj.name, "")
 
     def owner(self, name: str, prim_path: str, label: str) -> tuple[str, ...] | None:
-        """Targets of a simulation owner by name; None if it is empty, or unknown, which is reported."""
+        """Targets of a simulation owner by name or path; None if it is empty, or an unknown name, which is reported."""
         if not name:
             return None
+        if name.startswith("/"):
+            # What an imported file names and does not hold: the rules judge it, as they do in the file.
+            return (f"{self.root}{name}",)
         path = self.scene_paths.get(name)
         if path is None:
             self.issue(

@@ -131,7 +131,7 @@ def _enable_body(scene: Scene, issue: FoundIssue) -> None:
     unset(object_of(scene, issue).usdphys.rigid_body, "rigid_body_enabled")
 
 
-@fix("OwnerMissing", safe=True, label="Clear the physics scene")
+@fix("OwnerMissing", "SimulationOwnerInvalid", safe=True, label="Clear the physics scene")
 def _clear_owner(scene: Scene, issue: FoundIssue) -> None:
     physics = object_of(scene, issue).usdphys
     known = {item.name for item in scene.usdphys.physics_scenes}

@@ -87,17 +87,25 @@ def bounds(prim: Prim, known: _Known | None = None, to_scene: Matrix | None = No
     api = prim.get(usd_physics.MeshCollisionAPI)
     form = str(api.resolved("approximation")) if api is not None and isinstance(source, Mesh) else ""
     known = {} if known is None else known
-    key = (id(source), world[:3, :3].tobytes(), form)
+    shares = _shares_of(prim)
+    key = (id(source), world[:3, :3].tobytes(), f"{form}{shares}")
     if key not in known:
-        known[key] = source, _range(source, world[:3, :3], form)
+        known[key] = source, _range(source, world[:3, :3], form, shares)
     box = known[key][1]
     return None if box is None else box + world[:3, 3]
 
 
-def _range(source: object, linear: Matrix, form: str) -> Matrix | None:
+def _shares_of(prim: Prim) -> tuple[float, float]:
+    """What the ends of a shape have of its radius, bottom and top: others than 1 where there are two radii."""
+    radii = mass.taper_of(prim)
+    largest = max(radii, default=0.0) if radii is not None else 0.0
+    return (1.0, 1.0) if radii is None or not largest else (radii[0] / largest, radii[1] / largest)
+
+
+def _range(source: object, linear: Matrix, form: str, shares: tuple[float, float]) -> Matrix | None:
     """Smallest and largest corner (2, 3) of a shape under a linear map (3, 3)."""
     if isinstance(source, usd_geom.Gprim):
-        return _gprim_range(source, linear)
+        return _gprim_range(source, linear, shares)
     if isinstance(source, SpherePoints):
         if not len(source.centers):
             return None
@@ -118,7 +126,7 @@ def _range(source: object, linear: Matrix, form: str) -> Matrix | None:
     return np.array([points.min(axis=0), points.max(axis=0)])
 
 
-def _gprim_range(gprim: usd_geom.Gprim, linear: Matrix) -> Matrix | None:
+def _gprim_range(gprim: usd_geom.Gprim, linear: Matrix, shares: tuple[float, float]) -> Matrix | None:
     if frames.is_sheared(linear):
         return None  # as no simulator can do it, each format has a form of its own that is near
     scale = frames.scale_of(linear)
@@ -131,17 +139,15 @@ def _gprim_range(gprim: usd_geom.Gprim, linear: Matrix) -> Matrix | None:
         return np.array([-reach, reach])
     if sizes.kind is usd_geom.Sphere:
         return np.array([np.full(3, -sizes.radius), np.full(3, sizes.radius)])
-    along = turn[:, sizes.spine] * (sizes.height / 2.0)
-    if sizes.kind is usd_geom.Capsule:
-        reach = np.abs(along) + sizes.radius
-        return np.array([-reach, reach])
-    rim = sizes.radius * np.sqrt(np.maximum(1.0 - turn[:, sizes.spine] ** 2, 0.0))
-    if sizes.kind is usd_geom.Cone:
-        sign = -1.0 if frames.determinant(linear) < 0.0 else 1.0
-        tip, base = sign * along, -sign * along
-        return np.array([np.minimum(tip, base - rim), np.maximum(tip, base + rim)])
-    reach = np.abs(along) + rim
-    return np.array([-reach, reach])
+    # What is mirrored is turned half around, so that its bottom is where its top would be.
+    along = turn[:, sizes.spine] * (sizes.height / 2.0) * (-1.0 if frames.determinant(linear) < 0.0 else 1.0)
+    is_round = sizes.kind is usd_geom.Capsule
+    rim = sizes.radius * (1.0 if is_round else np.sqrt(np.maximum(1.0 - turn[:, sizes.spine] ** 2, 0.0)))
+    bottom, top = (1.0, 0.0) if sizes.kind is usd_geom.Cone else shares
+    ends = ((-along, bottom * rim), (along, top * rim))
+    return np.array([
+        np.min([end - reach for end, reach in ends], axis=0), np.max([end + reach for end, reach in ends], axis=0),
+    ])  # fmt: skip
 
 
 class _Matter(NamedTuple):

@@ -159,6 +159,8 @@ class PhysicsModel:
     air: Air = OFF
     #: Names of a file that no schema declares, by path of their prim.
     misnamed: dict[str, tuple[Misnamed, ...]] = field(default_factory=dict)
+    #: Sizes of gprims that are negative, or None where they are blocked, as the file has them: (USD name, value).
+    odd_sizes: dict[str, tuple[tuple[str, float | None], ...]] = field(default_factory=dict)
     #: The values that change over time.
     animated: dict[Key, Samples] = field(default_factory=dict)
     #: Returns the world matrix of any prim of the stage by path, None if it does not exist. Set by `usd.read` only.

@@ -30,6 +30,7 @@ OF_SIZE, OF_DISTANCE = 1e-4, 1e-5
 OF_AXES, _OF_VALUE = 1e-3, 1e-4
 _CORNERS = np.array([(x, y, z, 1.0) for x in (0, 1) for y in (0, 1) for z in (0, 1)])
 _FRAME_FIELDS = frozenset({"local_pos0", "local_pos1", "local_rot0", "local_rot1"})
+_ENDS = frozenset({"body0", "body1"})
 #: Schemas of prims whose place matters.
 _PLACED = frozenset({usd_physics.RigidBodyAPI.usd_name, usd_physics.CollisionAPI.usd_name})
 #: Meshes with fewer points are measured together: one by one takes twice as long.
@@ -364,6 +365,9 @@ class _Comparison:
         if (self.is_placed and item.field in _FRAME_FIELDS) or (here is None and now is None):
             return True
         if item.is_relationship:
+            if item.field in _ENDS:
+                # Of several bodies on a side, all read the first, and an imported scene holds it.
+                now = (now or ())[:1]
             wanted = {self.in_file(path) for path in here or ()}
             # What is no longer below a prim is added to the collections that it is in.
             return wanted <= set(now or ()) if item.field == "includes" else wanted == set(now or ())
@@ -411,13 +415,16 @@ class _Comparison:
         return max(float(np.linalg.norm(joint.resolved(f"local_pos{side}"))) for side in (0, 1))
 
     def _frame(self, joint: usd_physics.Joint, side: int, facts: Facts) -> frames.Matrix | None:
-        """World frame (4, 4) of a side of a joint; None if its body is no prim with physics."""
+        """World frame (4, 4) of a side of a joint; None if its body is no prim with physics, or a joint."""
         target = getattr(joint, f"body{side}")
         position, rotation = joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}")
         if not target:
             return frames.world_frame(None, position, rotation)
         place = self.by_place.get(self.in_file(target[0]) if facts is self.shown else target[0])
-        return None if place is None else frames.world_frame(facts.worlds[place], position, rotation)
+        # The object of a joint has a place in Blender, and its prim none.
+        if place is None or not (self.shown.schemas[place] or frozenset()).isdisjoint(BY_TYPE_NAME):
+            return None
+        return frames.world_frame(facts.worlds[place], position, rotation)
 
 
 def size_text(edges: Iterable[float]) -> str:

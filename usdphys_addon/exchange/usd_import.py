@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -205,7 +205,7 @@ def _steps(
             scene.unit_settings.scale_length = units.meters_per_unit
         yield Next(0.2, "Importing geometry, materials and physics")
         # A collector that runs in the thread would delete Blender's objects while Blender works.
-        is_edited = broken or usd_read.units_as_floats(stage)
+        is_edited = broken or usd_read.units_as_floats(stage) or composition.odd_up_axis(stage)
         readable = (lambda layer: importable.write_readable(stage, broken, layer)) if is_edited else None
         with gc_paused(), ExitStack() as threads, _readable_file(path, choices, readable) as file:
             read = read or import_source.read_source
@@ -261,9 +261,10 @@ class _Landing:
         scene, stage = self.scene, self.stage
         source = self.reading.result() if self.reading is not None else self.read(stage, self.opinions)
         self.model = model = source.model
-        issues = source.missing
+        issues = [*source.missing, *composition.odd_metadata(stage)]
         _keep_instancers(model, source.instancers, issues)
         _report_instances(source.instances, issues)
+        _report_second_bodies(model, issues)
         scale = model.units.meters_per_unit / self.scene_meters if self.options.convert_units else 1.0
         below = self.options.prim_path
         types = set(filter(is_vendor_type, {prim.type_name for prim in model.prims.values()}))
@@ -395,6 +396,19 @@ def _report_instances(paths: list[str], issues: list[Issue]) -> None:
             f"Imported as objects of their own: {counted(len(paths), 'instance')}, such as '{paths[0]}'.",
             "Export a physics layer to keep in the file all instances whose physics you do not change.",
         ))  # fmt: skip
+
+
+def _report_second_bodies(model: PhysicsModel, issues: list[Issue]) -> None:
+    for prim in model.joints.values():
+        for side in (0, 1):
+            bodies: Sequence[str] = getattr(prim.get(usd_physics.Joint), f"body{side}") or ()
+            if len(bodies) > 1:
+                issues.append(Issue(
+                    "JointMultiplePrimsRel", "warning", prim.path, "",
+                    f"'{prim.path}' has {len(bodies)} bodies as body {side}: Blender holds the first, '{bodies[0]}'. A "
+                    "file that Blender composes has that alone, others keep them all until it is edited.",
+                    "Keep one body on each side of the joint in the USD file.",
+                ))  # fmt: skip
 
 
 def _carried_trees(stage: Usd.Stage, instancers: list[str], found: ImportedIDs) -> str:

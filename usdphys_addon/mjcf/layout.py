@@ -675,6 +675,8 @@ class _Planner:
                 own |= {f"mjc:{name}Range:min": pair[0], f"mjc:{name}Range:max": pair[1], f"mjc:{name}Limited": "true"}
         if given.group:
             own["mjc:group"] = given.group
+        if given.reference in self.sites:
+            own["mjc:refSite"] = (self.sites[given.reference],)
         prim = self.add(Prim(self.free(above, given.name), "MjcActuator", is_xformable=False, label=given.name))
         prim.add(vendor_schemas.made("MjcActuator", own))
 

@@ -587,6 +587,7 @@ class _Reader:
         made = Actuator(self._name(attributes.get("name", ""), "actuator", ""), attributes[word], line=element.line)
         made.element = element
         made.kind = "joint" if word == "jointinparent" else word
+        made.reference = attributes.get("refsite", "") if word == "site" else ""
         self._motion(made, tag, attributes)
         made.gears = self._numbers(attributes, "gear", (1.0,))
         made.force = self._limits(attributes, "forcerange", "forcelimited")

@@ -169,7 +169,8 @@ class Actuator:
 
     kind: of the target: joint, site, body or tendon. gains, biases, dynamics: numbers of the types. gears: (6,).
     ratio: damping as a share of the critical one, which is in `biases` once masses are known; 0 without.
-    force, control, activity: ranges; None without one. told: its control at the start.
+    force, control, activity: ranges; None without one. told: its control at the start. reference: the site that the
+    place of a site is measured from, empty for the world.
     """
 
     name: str
@@ -187,6 +188,7 @@ class Actuator:
     control: tuple[float, float] | None = None
     activity: tuple[float, float] | None = None
     told: float = 0.0
+    reference: str = ""
     group: int = 0
     line: int = 0
     element: Element | None = None

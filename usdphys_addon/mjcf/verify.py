@@ -108,6 +108,8 @@ def _first(written: Written, schema: usd_physics.Joint) -> str:
 
 
 def _same_range(joint: Joint, wanted: tuple[float, float]) -> bool:
+    if wanted[0] > wanted[1]:
+        return joint.range is None  # which is said
     low, high = (min(max(value, -_FAR), _FAR) for value in wanted)
     if low <= -_FAR and high >= _FAR:
         return joint.range is None or joint.range == (-_FAR, _FAR)

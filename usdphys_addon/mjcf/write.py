@@ -31,6 +31,10 @@ from .write_loops import Loops
 from .write_shapes import Shapes
 
 #: What moves a body and has no word of MuJoCo: fields, and the names that users know.
+#: kg and kg m²: MuJoCo refuses a body that moves with less than 1e-15 of either.
+_LEAST = 2e-15
+#: kg and kg m², of a body that has none.
+_NO_MASS, _NO_INERTIA = 1e-9, 1e-12
 _UNSAID_OF_BODY = (("velocity", "velocity"), ("angular_velocity", "angularVelocity"), ("starts_asleep", "startsAsleep"))
 _UNSAID_OF_PHYSX = (
     ("linear_damping", "linearDamping"), ("angular_damping", "angularDamping"), ("locked_pos_axis", "lockedPosAxis"),
@@ -134,7 +138,18 @@ class _Writer:
     def _inertial(self, path: str) -> str:
         properties = mass.mass_properties(self.draft.model, path, self.draft.colliders.get(path, ()))
         turn = frames.matrix_of(properties.principal_axes)
-        moments = mass.possible_moments(np.maximum(np.array(properties.diagonal_inertia, float), 1e-12))
+        own = np.array(properties.diagonal_inertia, float)
+        # Of what has none, numbers with which MuJoCo works well; else the least that it takes.
+        weight = max(properties.mass, _LEAST if properties.mass > 0.0 else _NO_MASS)
+        moments = np.maximum(own, _LEAST if own.max() > 0.0 else _NO_INERTIA)
+        if properties.mass < weight or (own < moments).any():
+            prim = self.bodies[path].prim
+            self.draft.issue(
+                prim, f"{prim.display} has a mass of {properties.mass:.4g} kg and moments of inertia down to "
+                f"{own.min():.4g} kg m²; MuJoCo refuses such small ones, so they are {weight:.4g} kg and "
+                f"{moments.min():.4g} kg m² in the file.", "Give it a larger mass.",
+            )  # fmt: skip
+        moments = mass.possible_moments(moments)
         if 2.0 * moments.max() > moments.sum():
             self.is_balanced = True
             prim = self.bodies[path].prim
@@ -143,7 +158,7 @@ class _Writer:
                 "Correct its moments.",
             )  # fmt: skip
         pose = frames.transform(properties.center_of_mass, turn)
-        words = f'mass="{short([max(properties.mass, 1e-9)])}" diaginertia="{short(moments)}"'
+        words = f'mass="{short([weight])}" diaginertia="{short(moments)}"'
         return f"<inertial{placed(pose, always=True)} {words}/>"
 
     # ------------------------------------------------------------------ what is beside bodies and joints
@@ -170,7 +185,9 @@ class _Writer:
         for one in self.further.actuators:
             name = self.draft.names.get(one.target)
             if one.kind in ("site", "body") and name is not None and name in self.draft.taken.get(one.kind, ()):
-                self.draft.add_actuator(one, f'{one.kind}="{escape(name)}"')
+                seen_from_site = self.draft.names.get(one.reference)
+                reference = f' refsite="{escape(seen_from_site)}"' if seen_from_site is not None else ""
+                self.draft.add_actuator(one, f'{one.kind}="{escape(name)}"{reference}')
 
     def _with_kept(self, sections: list[Section]) -> list[Section]:
         """Sections with the further elements of the imported model whose parts are all there; names the others."""

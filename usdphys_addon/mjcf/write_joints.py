@@ -63,7 +63,12 @@ class Joints:
         if abs(start) > 1e-9:
             words += f' ref="{row([start])}"'
         low, high = (float(value) for value in limits)
-        if math.isfinite(low) or math.isfinite(high):
+        if low > high:
+            self.draft.issue(
+                joint.prim, f"{joint.prim.display} has its lower limit above its upper one: MuJoCo takes such a range "
+                "for none, so it is written without limits.", "Swap its limits.",
+            )  # fmt: skip
+        elif math.isfinite(low) or math.isfinite(high):
             far = 1e3
             low, high = max(low, -far), min(high, far)
             # MuJoCo takes a range without width for none.

@@ -465,6 +465,10 @@ class _Builder:
         if kind in ("revolute", "prismatic"):
             if not (math.isfinite(free.low) and math.isfinite(free.high)):
                 self.unlimited.append(element.attributes["name"])
+            if free.low > free.high:
+                self.tell("UrdfLimitsSwapped", "warning", prim,
+                          f"The lower limit of '{element.attributes['name']}' is above its upper one: readers of URDF "
+                          "swap them, hold the joint, or refuse the file.", "Swap its limits.")  # fmt: skip
             limit["lower"] = number_text(max(free.low, -UNLIMITED))
             limit["upper"] = number_text(min(free.high, UNLIMITED))
         speed = joint_settings.joint_speed(prim, free.name)

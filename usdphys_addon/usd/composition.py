@@ -227,12 +227,17 @@ def _is_empty(name: str) -> bool:
         return False
 
 
+def odd_up_axis(stage: Usd.Stage) -> str:
+    """The up axis of a stage that USD does not know; empty for Y and Z."""
+    axis = str(UsdGeom.GetStageUpAxis(stage))
+    return "" if axis in ("Y", "Z") else axis
+
+
 def odd_metadata(stage: Usd.Stage) -> list[Issue]:
     """Warnings about an up axis that USD does not know, and a default prim that is not there."""
     issues: list[Issue] = []
     root = stage.GetRootLayer()
-    axis = str(UsdGeom.GetStageUpAxis(stage))
-    if axis not in ("Y", "Z"):
+    if axis := odd_up_axis(stage):
         issues.append(Issue(
             "StageUpAxis", "warning", "/", "", f"The up axis is '{axis}', which USD does not know; Z is taken.",
             "Set upAxis in the USD file to Y or Z.",

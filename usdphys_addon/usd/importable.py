@@ -16,6 +16,7 @@ from ..core.errors import InputError
 from ..core.validate import Issue
 from ..core.words import counted
 from ..system.files import is_endless
+from . import composition
 from . import opinions as usd_opinions
 from . import read as usd_read
 from .instancers import Instancers
@@ -92,8 +93,11 @@ def _without_colors(opinions: Opinions, reason: str) -> Issue:
 def write_readable(stage: Usd.Stage, broken: Iterable[Issue], layer: Sdf.Layer) -> None:
     """Write into a layer over a stage what Blender must not read of the prims of `check`'s warnings.
 
-    Their colors are blocked, or they become Xforms; instances around them become copies.
+    Their colors are blocked, or they become Xforms; instances around them become copies. An up axis that USD does not
+    know becomes Z, as which it is read: Blender takes all but Z for Y.
     """
+    if composition.odd_up_axis(stage):
+        layer.pseudoRoot.SetInfo("upAxis", "Z")
     for issue in broken:
         for above in Sdf.Path(issue.path).GetPrefixes():
             if stage.GetPrimAtPath(above).IsInstance():

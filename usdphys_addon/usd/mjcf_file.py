@@ -287,6 +287,7 @@ def _actuators(stage: Usd.Stage, model: PhysicsModel, planned: layout.Layout | N
             continue
         name = prim.GetDisplayName() or prim.GetName()
         made = mjcf_stage.actuator_of(prim, name, targets[0])
+        made.reference = next(iter(usd_read.targets(prim.GetRelationship("mjc:refSite"))), "")
         if targets[0] in model.joints:
             path, dof, sign = dofs.get(name, (targets[0], "", 1.0))
             made.target = f"{targets[0]}.{dof if path == targets[0] and dof not in ('angular', 'linear') else ''}"

@@ -462,7 +462,24 @@ class _Reader:
         if typed is not None and issubclass(typed, usd_geom.Gprim):
             by_name[kind.type_name] = typed()
             self.fill(by_name[kind.type_name], opinions, "", typed.attributes, resolve=True)
+            self.note_odd_sizes(opinions, by_name[kind.type_name])
         return by_name
+
+    def note_odd_sizes(self, opinions: Opinions, gprim: Schema) -> None:
+        """Give the sizes of a gprim that are negative or blocked the values that its shape has, and note them."""
+        noted: list[tuple[str, float | None]] = []
+        for item in gprim.attributes:
+            if item.space != "local" or not isinstance(item.fallback, float):
+                continue
+            size = getattr(gprim, item.field)
+            if size is None and opinions.usd_prim.GetAttribute(item.usd_name()).GetResolveInfo().ValueIsBlocked():
+                setattr(gprim, item.field, self.converted(item.fallback, item, "", gprim))
+                noted.append((item.usd_name(), None))
+            elif isinstance(size, float) and size < 0.0:
+                setattr(gprim, item.field, -size)
+                noted.append((item.usd_name(), size))
+        if noted:
+            self.model.odd_sizes[opinions.path] = tuple(noted)
 
     def extras(self, opinions: Opinions) -> dict[str, Any]:
         """What an export has kept of a glTF file."""

@@ -58,6 +58,17 @@ def zero_scale(facts: Facts) -> Iterator[Finding]:
         yield Finding(prim, f"{prim.display} has scale 0 along an axis.")
 
 
+@rule("ShapeSizeOdd")
+def odd_sizes(facts: Facts) -> Iterator[Finding]:
+    for path, sizes in facts.model.odd_sizes.items():
+        prim = facts.model.prims.get(path) or Prim(path)
+        for usd_name, size in sizes:
+            message = f"The {usd_name} of {prim.display} is negative."
+            if size is None:
+                message = f"The {usd_name} of {prim.display} is blocked, so that it has no value."
+            yield Finding(prim, message, {"value": usd_name})
+
+
 @rule("NegativeScale")
 def negative_scale(facts: Facts) -> Iterator[Finding]:
     mirrored = list(facts.placements.where(facts.placements.mirrored))
