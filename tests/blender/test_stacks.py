@@ -15,14 +15,15 @@ pytestmark = pytest.mark.slow
 #: Their names are in no order.
 NAMES = ("roll", "pitch", "yaw", "alpha", "zeta")
 AXES = "XYZYX"
+KINDS = ("REVOLUTE", "REVOLUTE", "REVOLUTE", "PRISMATIC", "PRISMATIC")
 
 
 def leg(names=NAMES):
     hip, shin = scenes.solid("hip", location=(0, 0, 3)), scenes.solid("shin", (0.1, 0.1, 0.4), location=(0, 0, 2))
     hip.usdphys.articulation_root.is_applied = True
     scenes.add_joint("hold", "FIXED", None, hip, location=(0, 0, 3))
-    for name, axis in zip(names, AXES, strict=False):
-        scenes.add_joint(name, "REVOLUTE", hip, shin, location=(0, 0, 2.5)).usdphys.joint.axis = axis
+    for name, axis, kind in zip(names, AXES, KINDS, strict=False):
+        scenes.add_joint(name, kind, hip, shin, location=(0, 0, 2.5)).usdphys.joint.axis = axis
     bpy.context.view_layer.update()
 
 
@@ -49,7 +50,7 @@ def test_a_joint_that_is_added_to_an_imported_stack_comes_last(tmp_path):
     usd_import.import_usd(bpy.context, file, usd_import.ImportOptions())
     assert order(scenes.read_model()) == list(NAMES[:3])
     hip, shin = bpy.data.objects["hip"], bpy.data.objects["shin"]
-    scenes.add_joint("alpha", "REVOLUTE", hip, shin, location=(0, 0, 2.5)).usdphys.joint.axis = "Y"
+    scenes.add_joint("alpha", "PRISMATIC", hip, shin, location=(0, 0, 2.5)).usdphys.joint.axis = "Y"
     bpy.context.view_layer.update()
     now = order(scenes.read_model())
     stage, _ = scenes.export(tmp_path / "more.usda")
