@@ -11,7 +11,7 @@ import pytest
 from usdphys_ext.usdphys_addon.simulation.rapier.tuning import MOST_SLIDING
 
 from .author import CENTIMETERS, METERS, UNITS, File, Units, about
-from .helpers import place, run, turn, world_of
+from .helpers import codes, place, run, turn, world_of
 
 G = 9.81
 W = "/World"
@@ -310,3 +310,15 @@ def test_a_block_on_a_belt_sticks_and_slips(scale: float, rate: float) -> None:
         ways.append(place(world, "Block")[0])
     swing = math.hypot(0.1 * scale, belt / math.sqrt(stiffness))
     assert max(ways) == pytest.approx(0.1 * scale + swing, rel=0.03)
+
+
+@pytest.mark.parametrize(("mass", "told"), [(9e9, []), (1e12, ["BodyTooHeavy"])])
+def test_what_is_too_heavy_for_the_friction_of_the_solver_is_named(mass: float, told: list[str]) -> None:
+    """Boulders of a kilometre slid as on ice, without a word. Up to the bound friction is right."""
+    file = File()
+    file.add(file.material("Stone", 0.5), file.ground(material=f"{W}/Stone", size=1000.0))
+    file.add(file.body("Rock", (0, 0, 10), size=(40, 40, 20), mass=mass, velocity=(8, 0, 0), material=f"{W}/Stone"))
+    world = run(world_of(file), 1.0)
+    assert codes(world) == told
+    if not told:
+        assert place(world, "Rock")[0] == pytest.approx(8.0 - 0.5 * 0.5 * G, rel=0.01)

@@ -51,6 +51,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "Reduced coordinates are unstable for these masses or poses: the articulation uses maximal coordinates.",
         "Make the masses of the links more alike, and place the links within the limits of their joints.",
     ),
+    "BodyTooHeavy": NoticeKind(
+        "warning", "A body weighs more than 10,000,000 t: the solver loses its friction, and it slides freely.",
+        "Correct its mass or its density, or simulate with MuJoCo as the engine.",
+    ),
     "BouncesInRow": NoticeKind(
         "info",
         "Bodies that bounce touch each other in a row at the start: balls are simulated smaller by 0.3 %; of other "

@@ -73,6 +73,8 @@ from .touching import contact_counts, contact_points, riders, touches, touching_
 from .wheel_drives import lead, soften, wheels_of
 from .windows import Windows
 
+#: kg. The solver loses the friction of what is heavier: measured at 2e10 kg and more.
+HEAVIEST = 1e10
 #: Bodies, at most, that are asked in a time step whether a surface leads them round.
 LOOK_AT_LED = 8
 
@@ -176,6 +178,8 @@ class SolverSpace(Engine):
         self._add_bodies()
         if self._earlier:
             self._place_again()
+        else:
+            self._tell_heavy()
         joints = JointBuilder(
             self.physics, self.layout, self.handles, self.static_handles, self.weights, self.notices
         )  # fmt: skip
@@ -399,6 +403,19 @@ class SolverSpace(Engine):
         self._earlier = ()
 
     # ----------------------------------------------------------------------- building
+
+    def _tell_heavy(self) -> None:
+        """Name what the solver loses the friction of: to it the inverse of less than 1e-20 is none."""
+        if all(item.weight is None or item.weight.mass <= HEAVIEST for item in self._own_templates):
+            return
+        for path, weight in self.weights.items():
+            if weight.mass > HEAVIEST and self.bodies[path].colliders:
+                prim = self.bodies[path].prim
+                self.notices.add(
+                    "BodyTooHeavy", prim,
+                    f"{prim.display} weighs {weight.mass:.3g} kg: from {HEAVIEST:.0e} kg on the solver loses the "
+                    "friction of a body, and it slides freely.",
+                )  # fmt: skip
 
     def _part_jams(self, joints: JointBuilder, pairs: Iterable[tuple[str, ...]]) -> None:
         """Keep bodies from colliding that touch where the joints of their tree leave no way apart, and say so.
