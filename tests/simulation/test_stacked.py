@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import frames, stacks
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.proving import runs
 from usdphys_ext.usdphys_addon.proving.prove import Wish, prove
 from usdphys_ext.usdphys_addon.simulation.engine import AUTOMATIC, PREVIEW
@@ -172,6 +173,25 @@ def test_the_bodies_of_a_stack_do_not_collide_unless_it_says_so() -> None:
         made, _ = stacks.chained(model)
         filtered = made.prims["/World/Leg"].schemas.get("PhysicsFilteredPairsAPI")
         assert (filtered is None) == collides
+
+
+@pytest.mark.parametrize("is_static", [False, True])
+def test_a_leg_that_starts_inside_of_what_it_hangs_on_is_not_pushed_out(is_static: bool) -> None:
+    """By one joint it is not; the links of a stack must not let it meet what they hang on, a body or not."""
+    model = model_in(stack(AXES))
+    for path, apis in (("/World/Hip", []), ("/World/Leg", [usd_physics.ArticulationRootAPI()])):
+        for api in (usd_physics.CollisionAPI(), usd_geom.Cube(size=0.7), *apis):
+            model.prims[path].add(api)
+    if is_static:
+        del model.prims["/World/Base"]
+        for name in ("PhysicsRigidBodyAPI", "PhysicsArticulationRootAPI"):
+            del model.prims["/World/Hip"].schemas[name]
+    world = World(model)
+    run(world, 0.1)
+    told = [notice.code for notice in world.notices]
+    assert "JointsStacked" in told and "ContactJammed" not in told
+    assert world.contact_count() == 0
+    assert np.linalg.norm(place(world, "Leg") - LEG) < 0.02
 
 
 @pytest.mark.parametrize(

@@ -244,15 +244,18 @@ def _chain(made: PhysicsModel, stack: Stack, weight: BodyMassProperties, links: 
             # The link is where the body would be without the joints from here on.
             changes |= {"body0": (before,), "local_pos0": joint.local_pos1, "local_rot0": joint.local_rot1}
         if number < len(stack.joints) - 1:
-            before = _free(made, f"{prim.path}_link")
+            before = paths.free(f"{prim.path}_link", made.prims.__contains__)
             links[before] = stack.body
             changes["body1"] = (before,)
             made.add(_link(before, prim, body, pose @ stack.back @ body.world, weight, joint.resolved("local_pos1")))
         own = replace(prim, schemas={**prim.schemas, prim.type_name: joint.copy(**changes)})
         made.prims[prim.path] = own
-    if stack.base and not any(prim.schemas[prim.type_name].resolved("collision_enabled") for prim in stack.joints):
+    schemas: list[Any] = [prim.schemas[prim.type_name] for prim in stack.joints]
+    # Also with what stands still.
+    others = (stack.base,) if stack.base else schemas[0].body0 or ()
+    if others and not any(schema.resolved("collision_enabled") for schema in schemas):
         pairs = body.get(usd_physics.FilteredPairsAPI) or usd_physics.FilteredPairsAPI()
-        filtered = pairs.copy(filtered_pairs=(*(pairs.filtered_pairs or ()), stack.base))
+        filtered = pairs.copy(filtered_pairs=(*(pairs.filtered_pairs or ()), *others))
         made.prims[stack.body] = replace(body, schemas={**body.schemas, filtered.usd_name: filtered})
 
 
@@ -268,9 +271,3 @@ def _link(path: str, joint: Prim, body: Prim, world: Any, weight: BodyMassProper
         principal_axes=frames.IDENTITY_ROTATION,
     ))  # fmt: skip
     return link
-
-
-def _free(model: PhysicsModel, path: str) -> str:
-    while path in model.prims:
-        path += "_"
-    return path
