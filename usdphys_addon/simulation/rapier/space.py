@@ -405,7 +405,7 @@ class SolverSpace(Engine):
     # ----------------------------------------------------------------------- building
 
     def _tell_heavy(self) -> None:
-        """Name what the solver loses the friction of: to it the inverse of less than 1e-20 is none."""
+        """Name the bodies whose friction the solver loses: it takes the square of so small an inverse mass for 0."""
         if all(item.weight is None or item.weight.mass <= HEAVIEST for item in self._own_templates):
             return
         for path, weight in self.weights.items():
@@ -713,7 +713,8 @@ class SolverSpace(Engine):
             for path, goal in self.targets.items()
         }  # fmt: skip
         self._led_on = frozenset(path for path, way in ways.items() if way.moves)
-        self._lay_floor()
+        if self._leaders:
+            self._lay_floor()
         for number in range(steps):
             is_loop = bool(measured) and self.loads.breaks_in_loops(self.physics, self.constraints)
             before = self._states() if is_loop else []
