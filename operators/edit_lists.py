@@ -154,9 +154,9 @@ class USDPHYS_OT_selection_key(bpy.types.Operator):
     name = StringProperty(name="Name")
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
-        from ..usdphys_addon.viewport import selection
+        from ..usdphys_addon.viewport import selection, shown_values
 
-        if self.name not in selection.VALUES:
+        if self.name not in shown_values.VALUES:
             return {"CANCELLED"}
         number, is_removed = selection.toggle_key(context, self.name)
         objects = counted(number, "object")

@@ -63,7 +63,7 @@ def prop(layout: UILayout, data: Any, name: str, *, text: str | None = None, tak
     is_split = layout.use_property_split
     if not label or math.isinf(width) or (
         text_width(label) <= label_room(declared.type, width, is_split=is_split, is_array=is_array)
-        and chosen_fits(declared, data, name, width, is_split=is_split)
+        and chosen_fits(chosen_in(declared, data, name), declared.type, width, is_split=is_split)
     ):  # fmt: skip
         draw(data, name, **search, **given)
         return
@@ -80,27 +80,25 @@ def prop(layout: UILayout, data: Any, name: str, *, text: str | None = None, tak
     draw(data, name, **search, text="")
 
 
-def chosen_fits(declared: Any, data: Any, name: str, width: float, *, is_split: bool) -> bool:
-    """True if the field of a property shows what is chosen whole beside its label, or if there is no choice."""
-    room = (1.0 - (SPLIT if is_split else _BESIDE)) * width
-    return _chosen_width(declared, data, name) <= room
+def chosen_fits(chosen: str, kind: str, width: float, *, is_split: bool) -> bool:
+    """True if the field of a property shows what is chosen whole beside its label. chosen: "" if there is no choice.
 
-
-def _chosen_width(declared: Any, data: Any, name: str) -> float:
-    """Width of a menu that shows the item that is chosen, or of a field with the name of one; 0 for what is no choice.
-
-    A text is the name of something that is looked up.
+    kind: of the property, as Blender says it. That of a text, or of a pointer, is the name of something looked up.
     """
+    needed = text_width(chosen) + _EDGES + (_ARROW if kind == "ENUM" else 2.0 * _ICON)
+    return not chosen or needed <= (1.0 - (SPLIT if is_split else _BESIDE)) * width
+
+
+def chosen_in(declared: Any, data: Any, name: str) -> str:
+    """What the field of a property shows of what is chosen in it; "" where there is nothing to choose."""
     if declared.type == "POINTER":
-        chosen = getattr(getattr(data, name), "name", "")
-        return text_width(chosen) + _EDGES + 2.0 * _ICON if chosen else 0.0
+        return str(getattr(getattr(data, name), "name", ""))
     if declared.type == "STRING":
-        chosen = getattr(data, name)
-        return text_width(chosen) + _EDGES + 2.0 * _ICON if chosen else 0.0
+        return str(getattr(data, name))
     if declared.type != "ENUM" or declared.is_enum_flag:
-        return 0.0
-    chosen = next((item.name for item in declared.enum_items if item.identifier == getattr(data, name)), "")
-    return text_width(shown(chosen)) + _EDGES + _ARROW if chosen else 0.0
+        return ""
+    chosen = getattr(data, name)
+    return shown(next((item.name for item in declared.enum_items if item.identifier == chosen), ""))
 
 
 def choice(layout: UILayout, data: Any, name: str, *, text: str | None = None) -> None:

@@ -15,7 +15,7 @@ from ..usdphys_addon.bridge.roles import applies, body_at, is_body
 from ..usdphys_addon.bridge.stored import stamps
 from ..usdphys_addon.core.schemas import usd_physics
 from ..usdphys_addon.core.words import counted, joined, phrase
-from ..usdphys_addon.viewport import readout, selection
+from ..usdphys_addon.viewport import readout, selection, shown_values
 from ..usdphys_addon.viewport.wrapped_text import draw_rest, draw_text
 from . import attributes, fitting, vendor
 from .cable_panel import draw_cable
@@ -73,12 +73,12 @@ _UNIT = re.compile(r" \([^()]*\)$")
 class _Rows:
     """Draws properties of the selection, each with a sign where the selected objects differ."""
 
-    def __init__(self, context: Context, obj: Any) -> None:
-        self.obj, self.values = obj, selection.current(context)
+    def __init__(self, context: Context, shown: shown_values.Shown) -> None:
+        self.shown, self.values = shown, selection.current(context)
+        obj = shown.obj
         number, chosen = selection.drawn_for(context, obj)
         self.others = number - 1
         self.differing = selection.differing(obj, chosen, number) if self.others else frozenset[str]()
-        self.curves: dict[int, Any] = {}
         self.room = fitting.room() - _BUTTON
 
     def draw(self, layout: UILayout, name: str, text: str | None = None, **search: Any) -> None:
@@ -93,9 +93,10 @@ class _Rows:
             # The sign comes a moment later, and a label that needed a line of its own would move what is below it.
             label = signed if fitting.text_width(signed) <= room else f"{_UNIT.sub('', label)} {_DIFFERS}"
         fits = fitting.text_width(label) <= room and (
-            not search or fitting.chosen_fits(declared, self.values, name, self.room, is_split=True)
+            not search
+            or fitting.chosen_fits(self.shown.value(name) or "", declared.type, self.room, is_split=True)
         )  # fmt: skip
-        typed = selection.typed_over(name, self.obj)
+        typed = self.shown.typed_over(name)
         if typed is not None and fits:
             row.prop(self.values, typed.name, text=label, translate=False, placeholder=tr(typed.placeholder))
         elif typed is not None:
@@ -109,13 +110,13 @@ class _Rows:
             draw(self.values, name, text=label, translate=False, **search)
         else:
             fitting.prop(row.column(), self.values, name, text=label, taken=_BUTTON, **search)
-        if selection.is_authored(name, self.obj):
+        if self.shown.is_authored(name):
             row.operator("usdphys.selection_unset", text="", icon="X", emboss=False).name = name
         elif name == "mass":
             row.operator("usdphys.author_computed", text="", icon="EYEDROPPER", emboss=False).field = "mass"
         else:
             row.label(text="", icon="BLANK1")
-        dot = _DOTS[selection.key_state(name, self.curves, self.obj)]
+        dot = _DOTS[self.shown.key_state(name)]
         if dot == "BLANK1":
             row.label(text="", icon=dot)
         else:
@@ -148,10 +149,14 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         version = stamps.stamp_of(obj)
         if stamps.is_newer(version):
             draw_text(layout, stamps.newer_message({obj.name: version}), "ERROR")
+        with shown_values.drawing(obj) as shown:
+            self.draw_box(layout, _Rows(context, shown), context, obj)
+
+    def draw_box(self, layout: UILayout, rows: _Rows, context: Context, obj: Any) -> None:
+        """What is selected, by its role, and its folds."""
         role = selected.role_of(obj)
         box = layout.box().column()
         box.use_property_split, box.use_property_decorate = True, False
-        rows = _Rows(context, obj)
         name = tr(phrase("{name} and {count} more", name=obj.name, count=rows.others)) if rows.others else obj.name
         _title(box, name, "OBJECT_DATA")
         if role == selected.JOINT:
@@ -237,7 +242,7 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
     def draw_body(self, box: Any, rows: _Rows, context: Context, obj: Any) -> None:
         if is_body(obj):
             rows.draw(box, "mass")
-            _why_unknown(box, obj, "mass")
+            _why_unknown(box, rows.shown, "mass")
         if selected.has_colliders(obj):
             rows.draw(box, "collider_shape")
             shapes = readout.shapes_of(obj.name) or ()
@@ -291,7 +296,7 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             if body is not None:
                 for name in ("center_of_mass", "diagonal_inertia"):
                     rows.draw(body, f"mass_{name}")
-                _why_unknown(body, obj, "mass_center_of_mass", "mass_diagonal_inertia")
+                _why_unknown(body, rows.shown, "mass_center_of_mass", "mass_diagonal_inertia")
         if selected.has_colliders(obj):
             body = _fold(layout, "shape", "Shape: Parts, Own Mass")
             if body is not None:
@@ -389,7 +394,7 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
                 draw_text(column, "It has a drive, whose stiffness and damping are 0", "INFO")
                 fields = _GAIN_ROWS
             for name, text in fields:
-                rows.draw(box, selection.name_of(f"joint.drives.{dof}", name), text)
+                rows.draw(box, shown_values.name_of(f"joint.drives.{dof}", name), text)
         elif joint.type == "GENERIC":
             draw_text(box.column(align=True), "Its limits and drives are in the Physics tab of the properties", "INFO")
         for name, text in (("joint_break_force", "Breaks At"), ("joint_break_torque", "Or Torque")):
@@ -412,9 +417,9 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             vendor.draw(body, context, physics, "object", "object.usdphys", *places)
 
 
-def _why_unknown(box: Any, obj: Any, *names: str) -> None:
+def _why_unknown(box: Any, shown: shown_values.Shown, *names: str) -> None:
     """Why one of these values is not computed."""
-    for reason in dict.fromkeys(filter(None, (selection.problem(name, obj) for name in names))):
+    for reason in dict.fromkeys(filter(None, map(shown.problem, names))):
         draw_text(box.column(align=True), reason, "INFO")
 
 

@@ -11,7 +11,7 @@ from usdphys_ext.usdphys_addon.authoring import selected
 from usdphys_ext.usdphys_addon.bridge import joint_frames
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.simulation.layout import DEFAULT_FRICTION
-from usdphys_ext.usdphys_addon.viewport import readout, selection
+from usdphys_ext.usdphys_addon.viewport import readout, selection, shown_values
 
 from . import scenes
 
@@ -33,8 +33,8 @@ def differing() -> frozenset[str]:
 
 def known() -> None:
     """Ask and compute, as a draw and its job do."""
-    for name in selection.VALUES:
-        selection.shown(name)
+    for name in shown_values.VALUES:
+        shown_values.of_active().value(name)
     differing()
     bpy.context.view_layer.update()
     for _ in readout.compute():
@@ -59,13 +59,13 @@ def test_the_mass_is_computed_until_one_is_typed():
     scenes.select(box)
     known()
     assert chosen().mass == pytest.approx(1000.0, rel=1e-5)
-    assert not selection.is_authored("mass")
+    assert not shown_values.of_active().is_authored("mass")
     assert not box.usdphys.mass.is_applied, "looking authors nothing"
     chosen().mass = 12.0
     assert box.usdphys.mass.is_applied
     assert box.usdphys.mass.mass == 12.0
     assert chosen().mass == 12.0
-    assert selection.is_authored("mass")
+    assert shown_values.of_active().is_authored("mass")
 
 
 def test_one_edit_sets_all_that_are_selected_and_can_have_it():
@@ -221,8 +221,8 @@ def test_every_property_of_the_objects_is_shown_and_set():
     """Whatever the table has: what is set on the selection is on the object, and is shown again."""
     solid = scenes.solid("Solid")
     joint = scenes.add_joint("Joint", "GENERIC", solid)
-    for name, (path, field) in selection.PLACES.items():
-        obj = joint if selection.VALUES[name].need == "joint" else solid
+    for name, (path, field) in shown_values.PLACES.items():
+        obj = joint if shown_values.VALUES[name].need == "joint" else solid
         scenes.select(obj)
         declared = chosen().bl_rna.properties[name]
         if declared.type == "ENUM":
@@ -381,13 +381,13 @@ def test_what_has_no_limit_says_so_and_takes_a_length_or_an_angle(system, unit, 
         settings.length_unit = unit
     joint = scenes.add_joint("Rope", "DISTANCE", None, scenes.solid("Crate"))
     scenes.select(joint)
-    typed = selection.typed_over("joint_distance_min_distance")
+    typed = shown_values.of_active().typed_over("joint_distance_min_distance")
     assert typed.placeholder == "No Limit"
     setattr(chosen(), typed.name, text)
     assert joint.usdphys.joint.distance.min_distance == pytest.approx(expected)
-    assert (selection.typed_over("joint_distance_min_distance") is None) == (expected > 0.0)
+    assert (shown_values.of_active().typed_over("joint_distance_min_distance") is None) == (expected > 0.0)
     joint.usdphys.joint.type = "SPHERICAL"
-    typed = selection.typed_over("joint_spherical_cone_angle0_limit")
+    typed = shown_values.of_active().typed_over("joint_spherical_cone_angle0_limit")
     assert typed.placeholder == "No Limit"
     setattr(chosen(), typed.name, "30°")
     assert joint.usdphys.joint.spherical.cone_angle0_limit == pytest.approx(math.radians(30.0))

@@ -11,7 +11,7 @@ from usdphys_ext.usdphys_addon.authoring import group_edits, selected, value_key
 from usdphys_ext.usdphys_addon.bridge import scene_read
 from usdphys_ext.usdphys_addon.core import collision_groups, mass
 from usdphys_ext.usdphys_addon.playback import guard
-from usdphys_ext.usdphys_addon.viewport import readout, selection
+from usdphys_ext.usdphys_addon.viewport import readout, selection, shown_values
 
 from . import scenes
 from .test_panels import drawn
@@ -470,9 +470,9 @@ def test_what_is_infinite_is_said_in_words_and_a_number_is_typed_over_it():
         assert box().prop_of(values, f"{name}_text").arguments["placeholder"] == word
         for text in ("endless", "__import__('os')", "1/0", "9**9", "5 g", "-3", "1e400"):
             setattr(values, f"{name}_text", text)
-        assert math.isinf(getattr(values, name)) and not selection.is_authored(name)
+        assert math.isinf(getattr(values, name)) and not shown_values.of_active().is_authored(name)
         setattr(values, f"{name}_text", "2.5e3")
-        assert getattr(values, name) == 2500.0 and selection.is_authored(name)
+        assert getattr(values, name) == 2500.0 and shown_values.of_active().is_authored(name)
         assert name in rows() and f"{name}_text" not in rows()
         assert bpy.ops.usdphys.selection_unset(name=name) == {"FINISHED"}
         assert f"{name}_text" in rows()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import bpy
@@ -116,8 +117,25 @@ def at(need: str, path: str, name: str) -> Value:
 # --------------------------------------------------------------------------- the surface
 
 
+#: (object, its material) while it cannot change.
+_kept_material: tuple[Object, Any] | None = None
+
+
+@contextmanager
+def one_material(obj: Object) -> Iterator[None]:
+    """While a panel is drawn, the material of an object is looked for once: a draw asks a dozen times."""
+    global _kept_material
+    _kept_material = obj, material_of(obj)
+    try:
+        yield
+    finally:
+        _kept_material = None
+
+
 def material_of(obj: Object) -> Any:
     """The material whose friction an object has: that of its active collider, else of the object, else of a slot."""
+    if _kept_material is not None and _kept_material[0] == obj:
+        return _kept_material[1]
     return own_material(group_at(obj, "collider")) or physics_material_of(obj)
 
 

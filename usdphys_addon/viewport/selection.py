@@ -18,63 +18,36 @@ import numpy as np
 from bpy.types import Context, Object, Scene
 
 from ..authoring import selected, value_keys
-from ..authoring.selected import BEHIND, LIMITED, MOVER, TYPE, Value, at
-from ..bridge import props, stand_ins
+from ..authoring.selected import Value
+from ..bridge import stand_ins
 from ..bridge.choices import items_of
 from ..bridge.known_names import KnownNames
 from ..bridge.roles import applies, body_at, is_body
 from ..playback import baked_objects
 from . import readout
 from .lengths import METERS, own_unit
+from .shown_values import (
+    COMPUTED,
+    INFINITE,
+    NEGATIVE,
+    PLACES,
+    SAME,
+    SURFACE,
+    VALUES,
+    any_of,
+    name_of,
+    of_active,
+    text_name,
+)
 
 NAME = "usdphys_selection"
 #: The largest number that a property of Blender holds.
 _LARGEST = float(np.finfo(np.float32).max)
-_OF_DRIVE = ("target_position", "target_velocity", "stiffness", "damping", "max_force")
-#: What an object must have, path of the group, class of the group, names of its properties.
-_SAME = (
-    ("body", "rigid_body", props.RigidBodyProperties, ("velocity", "angular_velocity", "starts_asleep")),
-    ("body", "mass", props.MassProperties, ("center_of_mass", "diagonal_inertia")),
-    ("collider", "collider", props.ColliderProperties, ("shape", "approximation")),
-    ("joint", "joint", props.JointProperties, ("type", "axis", "break_force", "break_torque", "collision_enabled")),
-    ("joint", "joint.revolute", props.RevoluteProperties, ("lower_limit", "upper_limit")),
-    ("joint", "joint.prismatic", props.PrismaticProperties, ("lower_limit", "upper_limit")),
-    ("joint", "joint.spherical", props.SphericalProperties, ("cone_angle0_limit", "cone_angle1_limit")),
-    ("joint", "joint.distance", props.DistanceProperties, ("min_distance", "max_distance")),
-    *(
-        ("joint", f"joint.drives.{dof}", cls, _OF_DRIVE)
-        for dof, cls in (("angular", props.AngularDriveProperties), ("linear", props.LinearDriveProperties))
-    ),
-)  # fmt: skip
-
-
-def name_of(path: str, name: str) -> str:
-    """Name of the property of the selection for a property of the objects."""
-    return f"{path.replace('.', '_')}_{name}"
-
-
-#: Values by the name of the property, and (path, name) of those that are properties of the objects.
-VALUES: dict[str, Value] = {**BEHIND, "mover": MOVER, "is_limited": LIMITED}
-PLACES: dict[str, tuple[str, str]] = {"mass": ("mass", "mass")}
-#: Values of the physics material.
-SURFACE = frozenset({"friction", "bounce"})
-#: Values that are computed where they are not authored, by the name of the property.
-_COMPUTED = {"mass": "mass", "mass_center_of_mass": "center_of_mass", "mass_diagonal_inertia": "diagonal_inertia"}
-
-
-#: What a field says in place of a number that is infinite, by the name of the property: "inf" says little.
-_INFINITE = {"break_force": "Never", "break_torque": "Never", "max_force": "No Limit"}
-#: The same in place of a negative number, which limits nothing.
-_NEGATIVE = dict.fromkeys(
-    ("min_distance", "max_distance", "cone_angle0_limit", "cone_angle1_limit"), "No Limit"
-)  # fmt: skip
 #: A typed number, with a unit.
 _NUMBER = re.compile(r"\s*(\d+(?:[.,]\d*)?(?:[eE][+-]?\d+)?)\s*([a-zA-Z]*)\s*")
 _SIGNED = re.compile(r"[+-]?\d+(?:[.,]\d*)?(?:[eE][+-]?\d+)?")
 #: Kilograms of the units of masses.
 _KILOGRAMS = {"": 1.0, "kg": 1.0, "g": 1e-3, "t": 1e3, "mg": 1e-6, "lb": 0.45359237, "oz": 0.028349523125}
-#: What a field says in place of a number that is being computed, and of one that cannot be.
-_COMPUTING, _UNKNOWN = "\N{HORIZONTAL ELLIPSIS}", "Unknown"
 #: In `differing`, where the selected objects have not the same role.
 ROLE = "role"
 #: The same, where their colliders are not of the same shapes.
@@ -83,82 +56,6 @@ SHAPES = "shapes"
 _COMPARED = 100
 #: In a scene of so many objects, what joints hold an object is found while a panel is drawn.
 _FEW = 200
-
-
-def active() -> Any:
-    """The active object; None without one."""
-    layer = bpy.context.view_layer
-    return None if layer is None else layer.objects.active
-
-
-def is_authored(name: str, obj: Any = None) -> bool:
-    """True where an object has a value of its own, for a property of the objects. obj: by default the active one."""
-    place = PLACES.get(name)
-    obj = active() if obj is None and place is not None else obj
-    group = None if obj is None or place is None else selected.group_at(obj, place[0])
-    return group is not None and group.is_property_set(PLACES[name][1])
-
-
-def shown(name: str, obj: Any = None) -> Any:
-    """The value that applies to an object, authored or not; None where it has none or none is known yet.
-
-    obj: by default the active one.
-    """
-    value = VALUES[name]
-    obj = active() if obj is None else obj
-    if obj is None or not selected.NEEDS[value.need](obj):
-        return None
-    if name in _COMPUTED and not (applies(obj, "mass") and is_authored(name, obj) and any_of(value.read(obj))):
-        computed = readout.mass_of(obj.name)
-        return None if computed is None or computed.problem else getattr(computed, _COMPUTED[name])
-    return value.read(obj)
-
-
-def is_unknown(name: str, obj: Any = None) -> bool:
-    """True while a computed value of an object is not there yet, or cannot be computed. obj: see `shown`."""
-    return name in _COMPUTED and shown(name, obj) is None
-
-
-def problem(name: str, obj: Any = None) -> str:
-    """Why a value of an object is not computed; "" where it is, or will be in a moment. obj: see `shown`."""
-    obj = active() if obj is None else obj
-    if obj is None or not is_unknown(name, obj):
-        return ""
-    computed = readout.mass_of(obj.name)
-    if computed is not None:
-        return computed.problem
-    return "It could not be computed; the console says why" if readout.has_failed("mass", obj.name) else ""
-
-
-class Typed(NamedTuple):
-    """In place of a number that is not computed or is infinite: the property of a text, and what it says when empty."""
-
-    name: str
-    placeholder: str
-
-
-def typed_over(name: str, obj: Any = None) -> Typed | None:
-    """What takes the place of a value of an object, so that one can be typed; None where there is a number.
-
-    obj: see `shown`.
-    """
-    if name in _COMPUTED:
-        if not is_unknown(name, obj):
-            return None
-        return Typed(_text_name(name), _UNKNOWN if problem(name, obj) else _COMPUTING)
-    field = PLACES.get(name, ("", ""))[1]
-    if field not in _INFINITE and field not in _NEGATIVE:
-        # Blender reads the value again when it draws it.
-        return None
-    value = shown(name, obj)
-    word = _INFINITE.get(field) if value == math.inf else _NEGATIVE.get(field) if value is not None else None
-    if word is None or (field in _NEGATIVE and value >= 0.0):
-        return None
-    return Typed(_text_name(name), word)
-
-
-def _text_name(name: str) -> str:
-    return f"{name}_text"
 
 
 def _text_over(name: str, label: str, description: str, read: Callable[[str], Any]) -> Any:
@@ -211,10 +108,6 @@ def _vector_in(text: str, *, is_positive: bool = False) -> tuple[float, ...] | N
     return None
 
 
-def any_of(value: Any) -> bool:
-    return any(value) if isinstance(value, tuple) else bool(value)
-
-
 def put(name: str, value: Any) -> None:
     """Author a value on all selected objects that can have it."""
     context = bpy.context
@@ -233,23 +126,6 @@ def unset(context: Context, name: str) -> int:
     for group in groups_set:
         group.property_unset(field)
     return len(groups_set)
-
-
-def key_state(name: str, curves: dict[int, Any], obj: Any = None) -> str:
-    """For a draw: what animates a value of an object, see `value_keys.state_of`; empty where nothing can.
-
-    curves: by the `session_uid` of their owner; a draw begins with none. obj: see `shown`.
-    """
-    value = VALUES[name]
-    obj = active() if obj is None else obj
-    places = value.places(obj) if obj is not None and selected.NEEDS[value.need](obj) else []
-    if not places:
-        return value_keys.STILL if name in SURFACE and obj is not None else ""
-    owner = places[0].owner
-    if owner.session_uid not in curves:
-        curves[owner.session_uid] = value_keys.curves_by_path(owner)
-    known = curves[owner.session_uid]
-    return value_keys.state_of(places[0], bpy.context.scene.frame_current, known) if known else value_keys.STILL
 
 
 def toggle_key(context: Context, name: str) -> tuple[int, bool]:
@@ -272,10 +148,10 @@ def toggle_key(context: Context, name: str) -> tuple[int, bool]:
 def _effective(name: str, obj: Object) -> Any:
     """The value of an object, or what is computed where it is not authored; None where that is not possible."""
     value = VALUES[name]
-    if name not in _COMPUTED or (applies(obj, "mass") and any_of(value.read(obj))):
+    if name not in COMPUTED or (applies(obj, "mass") and any_of(value.read(obj))):
         return value.read(obj)
     computed = readout.compute_mass(bpy.context, obj.name)
-    return None if computed.problem else getattr(computed, _COMPUTED[name])
+    return None if computed.problem else getattr(computed, COMPUTED[name])
 
 
 def compute_differing(context: Context, _name: str) -> frozenset[str]:
@@ -297,7 +173,7 @@ def compute_differing_matter(context: Context, _name: str) -> frozenset[str]:
     for obj, (mass, shapes) in zip(solid, readout.matter_of(context, solid), strict=True):
         values: dict[str, Any] = {SHAPES: shapes} if shapes else {}
         if is_body(obj) and not mass.problem:
-            values |= {name: getattr(mass, field) for name, field in _COMPUTED.items()}
+            values |= {name: getattr(mass, field) for name, field in COMPUTED.items()}
         for name, value in values.items():
             first = firsts.setdefault(name, value)
             is_same = first == value if name == SHAPES else np.allclose(first, value, rtol=1e-5, atol=1e-7)
@@ -401,7 +277,7 @@ def _declared() -> Iterator[tuple[str, Any]]:
     yield "mass", _virtual("mass", number, name="Mass (kg)", min=0.0, precision=3, description=(
         "Mass of the whole body. It is computed from shape and density until you type one"
     ))  # fmt: skip
-    yield _text_name("mass"), _text_over("mass", "Mass (kg)", (
+    yield text_name("mass"), _text_over("mass", "Mass (kg)", (
         "Mass of the whole body, such as 2.5 or 300 g. It is not computed from shape and density"
     ), partial(_number_in, units=_KILOGRAMS))  # fmt: skip
     yield "friction", _virtual("friction", number, name="Friction", min=0.0, soft_max=1.0, precision=2, description=(
@@ -429,22 +305,20 @@ def _declared() -> Iterator[tuple[str, Any]]:
     yield "is_limited", _virtual("is_limited", bpy.props.BoolProperty, name="Limits", description=(
         "The joint moves within a range"
     ))  # fmt: skip
-    for need, path, cls, names in _SAME:
+    for _, path, cls, names in SAME:
         for field in names:
             name = name_of(path, field)
-            VALUES[name] = TYPE if name == "joint_type" else at(need, path, field)
-            PLACES[name] = (path, field)
             declared = cls.__annotations__[field]
             yield name, _like(name, declared)
             words = declared.keywords
-            if field in _INFINITE:
-                yield _text_name(name), _text_over(name, words["name"], words["description"], _number_in)
-            if field in _NEGATIVE:
+            if field in INFINITE:
+                yield text_name(name), _text_over(name, words["name"], words["description"], _number_in)
+            if field in NEGATIVE:
                 limit_in = _length_in if words.get("unit") == "LENGTH" else _angle_in
-                yield _text_name(name), _text_over(name, words["name"], words["description"], limit_in)
-            if name in _COMPUTED:
+                yield text_name(name), _text_over(name, words["name"], words["description"], limit_in)
+            if name in COMPUTED:
                 read = partial(_vector_in, is_positive=field == "diagonal_inertia")
-                yield _text_name(name), _text_over(name, words["name"], words["description"], read)
+                yield text_name(name), _text_over(name, words["name"], words["description"], read)
 
 
 def _like(name: str, declared: Any) -> Any:
@@ -462,7 +336,7 @@ def _virtual(key: str, make: Any, /, *, default: Any = None, **keywords: Any) ->
     )  # fmt: skip
 
     def get(_group: Any) -> Any:
-        value = shown(key)
+        value = of_active().value(key)
         if value is None:
             return empty if default is None or numbers else default
         return numbers.get(value, 0) if numbers else value
@@ -530,7 +404,7 @@ def differing(obj: Object, chosen: Sequence[Object], number: int = 0) -> frozens
     computed: frozenset[str] | None = readout.ask("differing matter", key)
     if computed is None:
         return authored
-    return (authored if others >= _COMPARED else authored - set(_COMPUTED)) | computed
+    return (authored if others >= _COMPARED else authored - set(COMPUTED)) | computed
 
 
 def register() -> None:
