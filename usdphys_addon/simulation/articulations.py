@@ -37,8 +37,7 @@ class Link:
     @property
     def ends(self) -> tuple[Matrix, Matrix]:
         """The frames (4, 4) of the joint on parent and child."""
-        facts = self.joint
-        return (facts.frame1, facts.frame0) if self.reversed else (facts.frame0, facts.frame1)
+        return self.joint.ends(is_reversed=self.reversed)
 
 
 @dataclass(slots=True)

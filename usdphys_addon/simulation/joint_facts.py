@@ -139,6 +139,10 @@ class JointFacts:
         """True for a hinge: it turns about X alone."""
         return [axis for axis, freedom in enumerate(self.freedoms) if axis >= 3 and not freedom.is_locked] == [3]
 
+    def ends(self, *, is_reversed: bool) -> tuple[Matrix, Matrix]:
+        """The frames (4, 4) on parent and child. is_reversed: body 1 is the parent."""
+        return (self.frame1, self.frame0) if is_reversed else (self.frame0, self.frame1)
+
     @property
     def drives(self) -> list[Drive]:
         driven = [freedom.drive for freedom in self.freedoms if freedom.drive is not None]

@@ -34,8 +34,7 @@ class Link:
     @property
     def ends(self) -> tuple[Matrix, Matrix]:
         """The frames (4, 4) of the joint on parent and child."""
-        facts = self.facts
-        return (facts.frame1, facts.frame0) if self.is_reversed else (facts.frame0, facts.frame1)
+        return self.facts.ends(is_reversed=self.is_reversed)
 
     @property
     def is_ball(self) -> bool:

@@ -200,7 +200,7 @@ class Constraint:
         """The joint of a link of a tree, seen from the parent."""
         facts, state = self.facts, self.state
         joint = GenericJoint(locked_mask(self.state.freedoms))
-        first, second = (facts.frame1, facts.frame0) if self.reversed else (facts.frame0, facts.frame1)
+        first, second = facts.ends(is_reversed=self.reversed)
         joint.local_frame1, joint.local_frame2 = isometry(first), isometry(second)
         joint.contacts_enabled = facts.collides
         sign = -1.0 if self.reversed else 1.0
