@@ -232,7 +232,7 @@ class PhysicsModel:
     def in_instancers(self) -> dict[str, str]:
         """The nearest point instancer at or above each prim that is in one, by path: UsdPhysics leaves these out."""
         instancers = {path for path, type_name in self.other_types.items() if type_name == _INSTANCER}
-        instancers.update(path for path, prim in self.prims.items() if prim.type_name == _INSTANCER)
+        instancers |= {path for path, prim in self.prims.items() if prim.type_name == _INSTANCER}
         if not instancers:
             return {}
         return {path: above for path in self.prims if (above := paths.nearest(path, instancers))}

@@ -100,7 +100,7 @@ class Twins:
         self._stretches = list(map(forms.__getitem__, form_of.tolist()))
         # Of the others the prims of the bodies, which are told apart by their rows.
         shown = [prim if only is None else only for only, prim in zip(self._only, prims, strict=True)]
-        self._kinds = prototypes.numbers(shown)
+        self._kinds = self._own if all(map(is_, shown, prims)) else prototypes.numbers(shown)
         #: Of each body: two with the same number are equal. No geometry is loaded for it.
         self.quick = prototypes.numbered([
             [row if only is None else -1 for row, only in enumerate(self._only)], self._own, self._stretches,
