@@ -332,12 +332,23 @@ class SolverSpace(Engine):
             self.physics, self._stock.statics, self.static_handles,
             ((self.handles[self.paths[row]], self._templates[self._template_of[row]]) for row in np.flatnonzero(rolls)),
         )  # fmt: skip
+        if len(self.weights) <= tuning.MOST_SLIDING:
+            self._hook.meshes = self._moving_surfaces()
         self._hook.lying = lying(self.physics, self._hook.rollers)
         #: Handles of the bodies that were kinematic from the beginning, by path.
         self._leaders = {path: handle for path, handle in self.handles.items() if path not in self.weights}
         self._lay_floor()
         self._hook.pivots = pivots_of(self.constraints, self.handles, self.static_handles)
         self._hook.attach(self.physics)
+
+    def _moving_surfaces(self) -> set[Any]:
+        """The colliders of bodies that are surfaces of triangles."""
+        numbers = self._template_of.tolist()
+        return {
+            self.physics.rigid_bodies[self.handles[self.paths[row]]].colliders[number]
+            for row, template in enumerate(map(self._templates.__getitem__, numbers)) if template.weight is not None
+            for number in template.surfaces
+        }  # fmt: skip
 
     @cached_property
     def _own_templates(self) -> list[Template]:
