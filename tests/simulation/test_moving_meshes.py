@@ -103,3 +103,19 @@ def test_a_concave_mesh_slides_as_far_as_friction_lets_it(shape: str, floor: str
         assert way == pytest.approx(1.0, abs=0.02)
         assert aside < 0.01
         assert said == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("units", [METERS, CENTIMETERS], ids=["m", "cm"])
+@pytest.mark.parametrize("approximation", ["boundingCube", "convexHull", "none"])
+@pytest.mark.parametrize("width", [0.25, 0.495, 0.499, 0.5, 1.0])
+def test_a_crate_whose_edges_are_above_the_seams_of_tiles_slides(
+    width: float, approximation: str, units: Units
+) -> None:  # fmt: skip
+    """It found the sides of the tiles below its edge, and stood still for ever."""
+    for ratio in (0.0, 0.5):
+        crate = prism(4, width * math.sqrt(0.5), 0.15)
+        way, aside, said = slid(*crate, 45.0, ratio, units, "tiles", approximation)
+        assert way == pytest.approx(1.0, abs=0.02)
+        assert aside < 0.01
+        assert said == []

@@ -64,7 +64,7 @@ from .reduced import bend, follow, undamp
 from .rescue import Rescuer
 from .rolling import brake
 from .sleep import drive_speeds, thresholds
-from .sliding import FEW_JOINTED, SPINS_OF_CROWD, Sliding
+from .sliding import FEW_JOINTED, LOOK_FOR_CAUGHT, SPINS_OF_CROWD, Sliding
 from .start import put_to_sleep
 from .stock import Stock
 from .swinging import Swings
@@ -255,6 +255,8 @@ class SolverSpace(Engine):
             self._watch_held_back(ways, turns)
             self._sliding.watch(ways, turns, self._frame)
             self._sliding.couple(self._frame)
+        if self._has_inner_edges:
+            self._sliding.begin(self._frame)
         self._look()
         if self._asleep:
             # Another shape of what they lie on would wake them.
@@ -283,7 +285,10 @@ class SolverSpace(Engine):
         is_reduced = np.zeros(count, bool)
         is_reduced[self._rows_among(self._reduced)] = True
         # Those of reduced coordinates cannot be moved on.
-        may_be_held_back = self._has_weight & (self._sizes > 0.0) & ~is_reduced & self._has_seams()
+        has_seams = self._has_seams()
+        #: Something may catch on the inner edges of what it lies on.
+        self._has_inner_edges = has_seams or any(len(item.sides) > 1 for item in self._own_templates)
+        may_be_held_back = self._has_weight & (self._sizes > 0.0) & ~is_reduced & has_seams
         may_be_slow = np.zeros(count, bool)
         if len(self.weights) <= tuning.MOST_SLIDING:
             held = self._held_in_place()
@@ -902,6 +907,8 @@ class SolverSpace(Engine):
             running = {*self._surfaces, *map(self.handles.__getitem__, self._led_on)}
             if running:
                 self._sliding.watch_ridden(riders(self.physics, running), self._frame)
+            if self._has_inner_edges and self._frame % LOOK_FOR_CAUGHT == 1:
+                self._sliding.watch_caught(self.physics, self._hook.ledges.statics, self._frame)
         self._look()
         row = -1 if self._is_told else self._sliding.uncoupled(
             self.physics, self._views, ways, self._radii * turns, self._radii
