@@ -119,3 +119,16 @@ def test_a_crate_whose_edges_are_above_the_seams_of_tiles_slides(
         assert way == pytest.approx(1.0, abs=0.02)
         assert aside < 0.01
         assert said == []
+
+
+@pytest.mark.parametrize(("approximation", "told"), [("none", ["MeshesMeet"]), ("convexDecomposition", [])])
+def test_meshes_that_are_not_convex_and_meet_are_named(approximation: str, told: list[str]) -> None:
+    """Links of a chain that collided as their triangles climbed up each other, without a word."""
+    points, faces = CONCAVE["table"]
+    file = File()
+    file.add(
+        file.ground(),
+        *(file.body(f"Table{number}", (0, 0, 0.3 * number), mass=1.0,
+                    geometry=file.mesh("Shape", points, faces, approximation)) for number in range(2)),
+    )  # fmt: skip
+    assert codes(run(world_of(file), 0.2)) == told

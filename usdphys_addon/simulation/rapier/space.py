@@ -50,6 +50,7 @@ from .leading import Leading, Way
 from .led_round import angle_ahead
 from .loads import Loads, most_loaded
 from .matter import of_solver
+from .meshed import meeting, surfaces_of
 from .panics import panics_named
 from .quality import (
     QUALITIES,
@@ -337,23 +338,17 @@ class SolverSpace(Engine):
             self.physics, self._stock.statics, self.static_handles,
             ((self.handles[self.paths[row]], self._templates[self._template_of[row]]) for row in np.flatnonzero(rolls)),
         )  # fmt: skip
+        kinds = map(self._templates.__getitem__, self._template_of.tolist())
+        #: Colliders of bodies that move and are surfaces of triangles.
+        self._surfaces_met = surfaces_of(self.physics, zip(self.handles.values(), kinds, strict=True))
         if len(self.weights) <= tuning.MOST_SLIDING:
-            self._hook.meshes = self._moving_surfaces()
+            self._hook.meshes = set(self._surfaces_met)
         self._hook.lying = lying(self.physics, self._hook.rollers)
         #: Handles of the bodies that were kinematic from the beginning, by path.
         self._leaders = {path: handle for path, handle in self.handles.items() if path not in self.weights}
         self._lay_floor()
         self._hook.pivots = pivots_of(self.constraints, self.handles, self.static_handles)
         self._hook.attach(self.physics)
-
-    def _moving_surfaces(self) -> set[Any]:
-        """The colliders of bodies that are surfaces of triangles."""
-        numbers = self._template_of.tolist()
-        return {
-            self.physics.rigid_bodies[self.handles[self.paths[row]]].colliders[number]
-            for row, template in enumerate(map(self._templates.__getitem__, numbers)) if template.weight is not None
-            for number in template.surfaces
-        }  # fmt: skip
 
     @cached_property
     def _own_templates(self) -> list[Template]:
@@ -686,6 +681,8 @@ class SolverSpace(Engine):
                 self._watch_held_back(ways, 0.0)
             if self._small is not None:
                 self._tell_missed(self._small)
+            if len(self._surfaces_met) > 1 and self._frame % self._period == 1:
+                self._tell_meeting()
             gaining = "" if self._frame % self._period else self._made_energy(self._period * self.time_step)
         return Step(awake, lost, gaining)
 
@@ -700,6 +697,18 @@ class SolverSpace(Engine):
                 "corners of their contact or its direction, because their faces are smaller than 5 cm2.",
             )  # fmt: skip
             self._small = None
+
+    def _tell_meeting(self) -> None:
+        """Notice a body whose triangles touch those of another one that moves."""
+        path = self._path_of.get(meeting(self.physics, self._surfaces_met))
+        if path is not None:
+            prim = self.model.prims[path]
+            self.notices.add(
+                "MeshesMeet", prim,
+                f"{prim.display} touches another body that moves, and both collide as their triangles, which are not "
+                "convex: they creep or pass through each other.",
+            )  # fmt: skip
+            self._surfaces_met = set()
 
     def _move_windows(self, positions: NDArray[np.float64]) -> None:
         """positions: of the bodies, (n, 3), m."""
