@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from random import Random
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.simulation.rapier.energy import EnergyWatch, Matter
 from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .author import CENTIMETERS, METERS, File, about, block
@@ -31,6 +37,18 @@ def wheel(drive: dict[str, float | str], *, reduced: bool = False, spin: float =
 def test_no_false_alarm_in_any_scene() -> None:
     found = {name: run(made(fill, CENTIMETERS), 12.0).unstable for name, fill in SCENES.items()}
     assert found == {name: {} for name in SCENES}
+
+
+def test_an_energy_that_is_no_number_is_no_alarm_and_no_warning() -> None:
+    """That of a huge body, which the solver's single precision cannot hold."""
+    view = SimpleNamespace(
+        gravity_scale=1.0, kinetic_energy=lambda: math.inf, center_of_mass=SimpleNamespace(to_tuple=lambda: (0, 0, 0))
+    )  # fmt: skip
+    physics: Any = SimpleNamespace(gravity=SimpleNamespace(to_tuple=lambda: (0.0, 0.0, -9.81)))
+    watch, matter = EnergyWatch(), Matter(np.array([1e15]), np.array([1e23]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert [watch.look(physics, [view], matter, [], 0.25) for _ in range(2)] == [-1, -1]
 
 
 @pytest.mark.slow

@@ -224,6 +224,36 @@ def test_a_distance_spring_sags_by_weight_over_stiffness(low, high, meters, kilo
     assert world.positions[0][2] == pytest.approx(-1.0 - MASS * 9.81 / k, abs=0.004)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("meters", "kilograms"), UNITS)
+def test_a_soft_limit_of_a_distance_sags_by_weight_over_stiffness(meters, kilograms) -> None:
+    """That of a generic joint, as in PhysX, where 2 kg on 200 N/m hang 0.1 m below the limit."""
+    k, d = 200.0, 20.0
+    at = f"double3 xformOp:translate = (0, 0, {-0.9 / meters})\n" \
+         'uniform token[] xformOpOrder = ["xformOp:translate"]'  # fmt: skip
+    values = f"""
+    float limit:distance:physics:high = {1.0 / meters}
+    float physxLimit:distance:stiffness = {k / kilograms}
+    float physxLimit:distance:damping = {d / kilograms}
+    """
+    apis = '"PhysicsLimitAPI:distance", "PhysxLimitAPI:distance"'
+    world = joint("", apis, values, meters, kilograms, body=at, gravity=9.81)
+    run(world, 6.0)
+    assert world.positions[0][2] == pytest.approx(-1.0 - MASS * 9.81 / k, abs=0.004)
+    assert "VendorNotSimulated" not in codes(world)
+
+
+@pytest.mark.parametrize(("kind", "value", "expected"), [
+    ("Distance", "stiffness", True), ("Distance", "restitution", True), ("", "restitution", True),
+    ("", "damping", False),
+])  # fmt: skip
+def test_what_the_limit_of_a_distance_cannot_do_is_named(kind: str, value: str, expected: bool) -> None:
+    """PhysX reads no softness of a limit of a distance joint, whose spring is elsewhere, and no rebound."""
+    apis = '"PhysxLimitAPI:distance"' if kind else '"PhysicsLimitAPI:distance", "PhysxLimitAPI:distance"'
+    world = joint(kind, apis, f"float physxLimit:distance:{value} = 0.5")
+    assert ("VendorNotSimulated" in codes(world)) is expected
+
+
 def test_loads_and_breaks_of_joints_are_recorded() -> None:
     """A weight on a fixed joint: its force is m g; a weaker joint breaks, and says when and at which force."""
     held = joint("Fixed", '"PhysicsFilteredPairsAPI"', "", gravity=9.81)

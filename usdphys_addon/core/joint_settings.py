@@ -10,8 +10,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from .joint_kinds import DISTANCE
 from .model import Prim
 from .schema import attribute_of
+from .schemas import usd_physics
 from .vendor_schemas import number_for_simulator
 
 
@@ -105,7 +107,12 @@ def axis_settings(prim: Prim, dof: str) -> AxisSettings:
 
 
 def distance_spring(prim: Prim) -> AxisSettings:
-    """The spring of the limits of a distance joint."""
+    """The spring of the limits of a distance: of a distance joint, or of a generic one. Source: measured in PhysX."""
+    if prim.get(usd_physics.DistanceJoint) is None:
+        limit: Any = prim.schemas.get(f"PhysxLimitAPI:{DISTANCE}")
+        return PLAIN_AXIS if limit is None else AxisSettings(
+            stiffness=_positive(limit.stiffness), damping=_positive(limit.damping)
+        )  # fmt: skip
     api: Any = prim.schemas.get("PhysxPhysicsDistanceJointAPI")
     if api is None or api.spring_enabled is not True:
         return PLAIN_AXIS

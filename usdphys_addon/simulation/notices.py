@@ -150,6 +150,12 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "Split the collider where the material changes.",
     ),
     "MeshUnusable": NoticeKind("warning", "The mesh of a collider cannot be simulated.", "Repair the mesh."),
+    "MeshesMeet": NoticeKind(
+        "warning",
+        "Bodies that collide as their triangles, and are not convex, touch each other: they creep or pass through each "
+        "other.",
+        "Let them collide as their convex decomposition, or run the exported file with SDF meshes in PhysX.",
+    ),
     "PlaneMoves": NoticeKind(
         "warning", "An infinite plane cannot move: it is left out of its body.", "Use a box or a mesh on bodies."
     ),

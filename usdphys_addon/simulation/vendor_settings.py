@@ -183,6 +183,12 @@ def _is_of_cone(prim: Prim, name: str, field: str) -> bool:
     return is_limit and prim.get(usd_physics.SphericalJoint) is not None
 
 
+def _is_of_distance(prim: Prim, name: str, field: str) -> bool:
+    """True for what PhysX does not read of the limit of a distance: that of a distance joint has a spring instead."""
+    is_read = field in ("stiffness", "damping") and prim.get(usd_physics.DistanceJoint) is None
+    return name == "PhysxLimitAPI:distance" and not is_read
+
+
 def _is_that_of_motion(value: Any) -> bool:
     """True for a static friction that is no more than the dynamic one, which the preview has."""
     return (value.static_friction_effort or 0.0) <= (value.dynamic_friction_effort or 0.0)
@@ -227,7 +233,11 @@ def report_others(model: PhysicsModel, names: Iterable[str], notices: Notices) -
                 attribute.usd_name(schema.split_applied(name)[1])
                 for attribute, content in value.authored()
                 if (said is None or attribute.field in said)
-                and not (is_simulated(name, attribute.field) and not _is_of_cone(prim, name, attribute.field))
+                and not (
+                    is_simulated(name, attribute.field)
+                    and not _is_of_cone(prim, name, attribute.field)
+                    and not _is_of_distance(prim, name, attribute.field)
+                )
                 and attribute.field not in _SILENT
                 and not (attribute.field == "static_friction_effort" and _is_that_of_motion(value))
                 and not (not attribute.is_relationship and content == attribute.fallback)

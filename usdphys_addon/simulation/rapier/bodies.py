@@ -107,7 +107,9 @@ class BodyMaker:
                 template.boxes[len(template.colliders)] = cuboid.half_extents.to_tuple()
             elif shape.as_ball() is None:
                 template.is_searched = True
-                if (roller := roller_of(shape)) is not None:
+                if shape.as_trimesh() is not None:
+                    template.surfaces.append(len(template.colliders))
+                elif (roller := roller_of(shape)) is not None:
                     template.rollers[len(template.colliders)] = roller
             template.colliders.append(collider.build())
             box = shape.compute_aabb(Isometry3.identity())

@@ -65,6 +65,9 @@ BELOW, BESIDE = 0.2, 0.5
 FLAT = 1.0 - 1e-6
 #: Relative to the size of the smaller body: points of a contact that are so near to the axis of their joint are held.
 HELD = 0.01
+#: Relative to the size of a mesh that moves: how deep it may be in something before that is doubted. Relative to the
+#: distance of a point from the surface: how deep it can be.
+SUNK, DEEPER = 0.01, 2.0
 #: Words of PhysX for how two coefficients are combined, the strongest last.
 _MODES = ("average", "min", "multiply", "max")
 
@@ -138,6 +141,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         self.rollers: dict[Any, Roller] = {}
         #: Of these, those on which something may rock so slowly that it is not looked at.
         self.lying: set[Any] = set()
+        #: Colliders of bodies that move and are surfaces of triangles.
+        self.meshes: set[Any] = set()
         self.ledges = Ledges()
         #: Handles of the kinematic bodies that stand still.
         self._still: set[Any] = set()
@@ -172,7 +177,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
 
     def _always(self, physics: PhysicsWorld) -> set[Any]:
         """The colliders that are marked whatever moves."""
-        marked = {handle for handle, grip in self.grips.items() if grip.is_uneven} | self.lying
+        marked = {handle for handle, grip in self.grips.items() if grip.is_uneven} | self.lying | self.meshes
         for body in (*self.surfaces, *self.wheels, *(one.body for own in self.pivots.values() for one in own)):
             marked |= set(physics.rigid_bodies[body].colliders)
         return marked
@@ -199,7 +204,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         """Before each step of the solver: what is known of bodies is of the last one."""
         self._sides.clear()
         self._met.clear()
-        if self._sliding:
+        if self._sliding or self.meshes:
             parameters = physics.integration_parameters
             self._gravity = physics.gravity.to_tuple()
             self._up = -np.array(self._gravity) / max(math.hypot(*self._gravity), 1e-12)
@@ -221,9 +226,13 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         first, second = self.grips.get(ctx.collider1), self.grips.get(ctx.collider2)
         if first is not None and second is not None and (first.is_uneven or second.is_uneven) and self._rests(ctx):
             ctx.friction = held(first, second)
+        is_mesh = ctx.collider1 in self.meshes or ctx.collider2 in self.meshes
+        if is_mesh:
+            self._drop_far_faces(ctx)
         slides = ctx.rigid_body1 in self._sliding or ctx.rigid_body2 in self._sliding
         if slides:
             self._drop_far_sides(ctx)
+        if slides or is_mesh:
             self._drop_ledges(ctx)
         may_roll = slides or ctx.collider1 in self.lying or ctx.collider2 in self.lying
         if may_roll and (ctx.collider1 in self.rollers) is not (ctx.collider2 in self.rollers):
@@ -255,6 +264,26 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                 if pivot.axis is not None:
                     arm -= pivot.axis * (arm @ pivot.axis)
                 if pivot.is_all or arm @ arm < near * near:
+                    ctx.remove_solver_contact(number)
+
+    def _drop_far_faces(self, ctx: Any) -> None:
+        """Remove points at which a triangle of a mesh that moves would be pushed through all of the other shape.
+
+        A triangle that stands on a floor touches it with an edge. Where it just touches, the solver takes the normal of
+        the triangle for that of the contact, as if the edge were as deep in the floor as the floor is wide.
+        """
+        sides = ctx.collider1, ctx.collider2
+        for is_first, (handle, other) in ((True, sides), (False, sides[::-1])):
+            if handle not in self.meshes:
+                continue
+            near = SUNK * self._body(ctx.rigid_body1 if is_first else ctx.rigid_body2)[1]
+            contacts = ctx.solver_contacts
+            for number in range(len(contacts) - 1, -1, -1):
+                contact = contacts[number]
+                if contact.dist > -near:
+                    continue
+                point = (contact.point if is_first else contact.point2).to_tuple()
+                if -contact.dist > near + DEEPER * self.ledges.depth(ctx, other, point):
                     ctx.remove_solver_contact(number)
 
     def _drop_far_sides(self, ctx: Any) -> None:

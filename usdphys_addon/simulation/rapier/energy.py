@@ -69,7 +69,9 @@ class EnergyWatch:
             return -1
         factors = np.fromiter((view.gravity_scale for view in views), float, len(views))
         falls = factors * ((now.centers - before.centers) @ np.array(physics.gravity.to_tuple()))
-        gains = now.kinetic - before.kinetic - bodies.masses * falls
+        # Of huge bodies the solver's single precision overflows.
+        with np.errstate(invalid="ignore", over="ignore"):
+            gains = now.kinetic - before.kinetic - bodies.masses * falls
         if not np.isfinite(gains).all():
             return -1
         row = int(gains.argmax())

@@ -60,10 +60,13 @@ class Ledges:
         #: Colliders by themselves, which can be asked while the solver makes a step, made on first use: the static ones
         #: by None, those of a body in its space by its handle.
         self._floors: dict[Any, PhysicsWorld] = {}
+        #: Single colliders at the origin, by handle.
+        self._alone: dict[Any, PhysicsWorld] = {}
 
     def forget(self) -> None:
         """A collider was moved or switched, or has another shape."""
         self._floors.clear()
+        self._alone.clear()
 
     def is_one(
         self, ctx: Any, rider: Rider, points: Iterable[tuple[_Vector, _Vector]], normal: _Floats, body: Any = None
@@ -98,6 +101,18 @@ class Ledges:
             return None
         normal = np.array(hit[1].normal.to_tuple())
         return float(hit[1].time_of_impact) - reach, normal if normal @ down > 0.0 else -normal
+
+    def depth(self, ctx: Any, collider: Any, point: _Vector) -> float:
+        """How far (m) a point (3,) of the world is from the surface of a collider, by its handle."""
+        alone = self._alone.get(collider)
+        if alone is None:
+            alone = self._alone[collider] = PhysicsWorld()
+            alone.add_body(RigidBody.fixed(), [Collider.new(ctx.colliders[collider].shape)])
+            alone.update_query_pipeline()
+        pose = matrix_of(ctx.colliders[collider].position)
+        place = pose[:3, :3].T @ (point - pose[:3, 3])
+        found = alone.query_pipeline.project_point(Point3(*place.tolist()), False, QueryFilter())
+        return 0.0 if found is None else float(np.linalg.norm(place - found[1].point.to_tuple()))
 
     def _floor(self, ctx: Any, body: Any) -> PhysicsWorld:
         floor = self._floors.get(body)

@@ -8,7 +8,7 @@ and of few bodies.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,9 @@ FEW_JOINTED = 8
 LOOK_AT_SPINS, SPINS_OF_CROWD = 4, 16
 #: Part of the speed from which on contacts are looked at, for cylinders, capsules and cones.
 ROLLS = 0.05
+#: Time steps after which slow bodies are looked for that are caught at a seam. Cosine between the normals of two
+#: contacts from which on they are on the same side.
+LOOK_FOR_CAUGHT, SAME_SIDE = 4, 0.9
 
 
 class Sliding:
@@ -77,6 +80,21 @@ class Sliding:
         rows = [self._row_of[handle] for handle in riders if handle in self._row_of]
         self._until[rows] = frame + self._period
 
+    def begin(self, frame: int) -> None:
+        """Look at the contacts of all bodies in the first time step, in which nobody knows what is caught."""
+        self._until[:] = np.maximum(self._until, frame + 1)
+
+    def watch_caught(self, physics: PhysicsWorld, stills: Collection[Any], frame: int) -> None:
+        """Look at the contacts of slow bodies that touch parts of a floor from two sides, as tiles at a seam.
+
+        An edge that is exactly above a seam finds the side of the next part. A body that stands there would never move,
+        and so never be looked at. stills: handles of the bodies that are floor.
+        """
+        for row in np.flatnonzero((self._arms > 0.0) & (self._until <= frame)).tolist():
+            body = physics.rigid_bodies[self._handles[row]]
+            if not body.is_sleeping and _is_caught(physics, body, stills):
+                self._until[row] = frame + self._period
+
     def choose(self, physics: PhysicsWorld, frame: int, number: int) -> None:
         """Choose the solver's friction, and the bodies whose contacts are looked at. number: of bodies that move."""
         moving = (self._until > frame) & (self._arms > 0.0)
@@ -109,6 +127,24 @@ class Sliding:
             if _slides_and_spins(physics, self._hook.surfaces, views[row], float(radii[row]), least):
                 return int(row)
         return -1
+
+
+def _is_caught(physics: PhysicsWorld, body: Any, stills: Collection[Any]) -> bool:
+    """True if a body touches several colliders of the same floor from different sides."""
+    normals: dict[Any, Any] = {}
+    for handle in body.colliders:
+        for pair in physics.narrow_phase.contact_pairs_with(handle):
+            if not pair.has_any_active_contact:
+                continue
+            other = physics.colliders[pair.collider2 if pair.collider1 == handle else pair.collider1].parent
+            floor = None if other is None or other in stills else other
+            for manifold in pair.manifolds:
+                if manifold.points:
+                    normal = manifold.data.normal.to_tuple()
+                    first = normals.setdefault(floor, normal)
+                    if abs(sum(one * two for one, two in zip(first, normal, strict=True))) < SAME_SIDE:
+                        return True
+    return False
 
 
 def _slides_and_spins(

@@ -50,6 +50,7 @@ from .leading import Leading, Way
 from .led_round import angle_ahead
 from .loads import Loads, most_loaded
 from .matter import of_solver
+from .meshed import meeting, surfaces_of
 from .panics import panics_named
 from .quality import (
     QUALITIES,
@@ -64,7 +65,7 @@ from .reduced import bend, follow, undamp
 from .rescue import Rescuer
 from .rolling import brake
 from .sleep import drive_speeds, thresholds
-from .sliding import FEW_JOINTED, SPINS_OF_CROWD, Sliding
+from .sliding import FEW_JOINTED, LOOK_FOR_CAUGHT, SPINS_OF_CROWD, Sliding
 from .start import put_to_sleep
 from .stock import Stock
 from .swinging import Swings
@@ -255,6 +256,8 @@ class SolverSpace(Engine):
             self._watch_held_back(ways, turns)
             self._sliding.watch(ways, turns, self._frame)
             self._sliding.couple(self._frame)
+        if self._has_inner_edges:
+            self._sliding.begin(self._frame)
         self._look()
         if self._asleep:
             # Another shape of what they lie on would wake them.
@@ -283,7 +286,10 @@ class SolverSpace(Engine):
         is_reduced = np.zeros(count, bool)
         is_reduced[self._rows_among(self._reduced)] = True
         # Those of reduced coordinates cannot be moved on.
-        may_be_held_back = self._has_weight & (self._sizes > 0.0) & ~is_reduced & self._has_seams()
+        has_seams = self._has_seams()
+        #: Something may catch on the inner edges of what it lies on.
+        self._has_inner_edges = has_seams or any(len(item.sides) > 1 for item in self._own_templates)
+        may_be_held_back = self._has_weight & (self._sizes > 0.0) & ~is_reduced & has_seams
         may_be_slow = np.zeros(count, bool)
         if len(self.weights) <= tuning.MOST_SLIDING:
             held = self._held_in_place()
@@ -332,6 +338,11 @@ class SolverSpace(Engine):
             self.physics, self._stock.statics, self.static_handles,
             ((self.handles[self.paths[row]], self._templates[self._template_of[row]]) for row in np.flatnonzero(rolls)),
         )  # fmt: skip
+        kinds = map(self._templates.__getitem__, self._template_of.tolist())
+        #: Colliders of bodies that move and are surfaces of triangles.
+        self._surfaces_met = surfaces_of(self.physics, zip(self.handles.values(), kinds, strict=True))
+        if len(self.weights) <= tuning.MOST_SLIDING:
+            self._hook.meshes = set(self._surfaces_met)
         self._hook.lying = lying(self.physics, self._hook.rollers)
         #: Handles of the bodies that were kinematic from the beginning, by path.
         self._leaders = {path: handle for path, handle in self.handles.items() if path not in self.weights}
@@ -670,6 +681,8 @@ class SolverSpace(Engine):
                 self._watch_held_back(ways, 0.0)
             if self._small is not None:
                 self._tell_missed(self._small)
+            if len(self._surfaces_met) > 1 and self._frame % self._period == 1:
+                self._tell_meeting()
             gaining = "" if self._frame % self._period else self._made_energy(self._period * self.time_step)
         return Step(awake, lost, gaining)
 
@@ -684,6 +697,18 @@ class SolverSpace(Engine):
                 "corners of their contact or its direction, because their faces are smaller than 5 cm2.",
             )  # fmt: skip
             self._small = None
+
+    def _tell_meeting(self) -> None:
+        """Notice a body whose triangles touch those of another one that moves."""
+        path = self._path_of.get(meeting(self.physics, self._surfaces_met))
+        if path is not None:
+            prim = self.model.prims[path]
+            self.notices.add(
+                "MeshesMeet", prim,
+                f"{prim.display} touches another body that moves, and both collide as their triangles, which are not "
+                "convex: they creep or pass through each other.",
+            )  # fmt: skip
+            self._surfaces_met = set()
 
     def _move_windows(self, positions: NDArray[np.float64]) -> None:
         """positions: of the bodies, (n, 3), m."""
@@ -891,6 +916,8 @@ class SolverSpace(Engine):
             running = {*self._surfaces, *map(self.handles.__getitem__, self._led_on)}
             if running:
                 self._sliding.watch_ridden(riders(self.physics, running), self._frame)
+            if self._has_inner_edges and self._frame % LOOK_FOR_CAUGHT == 1:
+                self._sliding.watch_caught(self.physics, self._hook.ledges.statics, self._frame)
         self._look()
         row = -1 if self._is_told else self._sliding.uncoupled(
             self.physics, self._views, ways, self._radii * turns, self._radii

@@ -36,8 +36,8 @@ class Template:
     materials: path of the physics material of each collider, or "". sides: shorter and longer side of each, m. radius:
     m, from the origin of the body to the end of all. bounce: the largest restitution of any. boxes: half extents, m,
     of the colliders that are boxes, by number. is_searched: the solver searches for the contacts of a collider, as of a
-    cylinder or hull. rollers: of the colliders that roll on a line, by number. surface: how it runs. starts_asleep: of
-    a dynamic body.
+    cylinder or hull. rollers: of the colliders that roll on a line, by number. surfaces: numbers of the colliders that
+    are surfaces of triangles. surface: how it runs. starts_asleep: of a dynamic body.
     """
 
     body: rapier3d.RigidBody
@@ -51,6 +51,7 @@ class Template:
     boxes: dict[int, Vector] = field(default_factory=dict)
     is_searched: bool = False
     rollers: dict[int, Roller] = field(default_factory=dict)
+    surfaces: list[int] = field(default_factory=list)
     radius: float = 0.0
     bounce: float = 0.0
 
