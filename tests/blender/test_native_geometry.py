@@ -11,6 +11,7 @@ from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 from . import random_edits
 from .gltf_scenes import exported
+from .scenes import read
 from .test_gltf_instances import differing, written
 
 from pxr import Usd  # isort: skip
@@ -159,11 +160,57 @@ def instance_on_points(node_type, **values):
     copies, source = tree.nodes.new("GeometryNodeInstanceOnPoints"), tree.nodes.new(node_type)
     for name, value in values.items():
         source.inputs[name.replace("_", " ")].default_value = value
-    geometry = source.outputs.get("Instances") or source.outputs["Geometry"]
+    names = ("Instances", "Geometry", "Mesh")
+    geometry = next(filter(None, map(source.outputs.get, names)))
     for one, other in ((start.outputs[0], copies.inputs["Points"]), (geometry, copies.inputs["Instance"]),
                        (copies.outputs[0], end.inputs[0])):  # fmt: skip
         tree.links.new(one, other)
     field().modifiers.new("Copies", "NODES").node_group = tree
+
+
+@pytest.mark.parametrize(("kept", "realized", "named"), [(True, False, 1), (False, False, 1), (True, True, 0)])
+def test_instances_of_a_body_s_own_geometry_nodes_are_named(kept, realized, named):
+    """They are shown, and no part of the mesh that collides."""
+    instance_on_points("GeometryNodeMeshCube")
+    body = bpy.data.objects["Field"]
+    nodes = body.modifiers[0].node_group.nodes
+    links, end = body.modifiers[0].node_group.links, nodes["Group Output"]
+    joined, last = nodes.new("GeometryNodeJoinGeometry"), nodes["Instance on Points"].outputs[0]
+    if realized:
+        real = nodes.new("GeometryNodeRealizeInstances")
+        links.new(last, real.inputs[0])
+        last = real.outputs[0]
+    links.new(last, joined.inputs[0])
+    if kept:
+        links.new(nodes["Group Input"].outputs[0], joined.inputs[0])
+    links.new(joined.outputs[0], end.inputs[0])
+    body.usdphys.rigid_body.is_applied = True
+    body.usdphys.colliders.add().shape = "MESH"
+    bpy.context.view_layer.update()
+    issues = [issue for issue in read().issues if issue.code == "ColliderLacksInstances"]
+    assert len(issues) == named
+    assert all("9 instances" in issue.message and "Realize Instances" in issue.fix for issue in issues)
+
+
+def test_the_mesh_of_a_curve_with_geometry_nodes_is_its_collider():
+    """Blender shows it as an instance of the curve."""
+    bpy.ops.curve.primitive_bezier_circle_add()
+    ring = bpy.context.object
+    ring.data.bevel_depth = 0.1
+    tree = bpy.data.node_groups.new("Moved", "GeometryNodeTree")
+    for way in ("INPUT", "OUTPUT"):
+        tree.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+    start, end = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
+    moved, profile = tree.nodes.new("GeometryNodeCurveToMesh"), tree.nodes.new("GeometryNodeCurvePrimitiveCircle")
+    profile.inputs["Radius"].default_value = 0.1
+    tree.links.new(start.outputs[0], moved.inputs[0])
+    tree.links.new(profile.outputs[0], moved.inputs[1])
+    tree.links.new(moved.outputs[0], end.inputs[0])
+    ring.modifiers.new("Moved", "NODES").node_group = tree
+    ring.usdphys.rigid_body.is_applied = True
+    ring.usdphys.colliders.add().shape = "MESH"
+    bpy.context.view_layer.update()
+    assert not [issue for issue in read().issues if issue.code.startswith("Collider")]
 
 
 def collection_of(*objects):

@@ -15,6 +15,7 @@ from ..core import frames, gprims, paths
 from ..core.gprims import placed_gprim
 from ..core.model import Mesh, Prim
 from ..core.schemas import usd_geom, usd_physics
+from ..core.words import counted
 from . import gprim_properties, group_read, import_notes, material_read, props, vendor_rows
 from . import mesh as meshes
 from .collider_shapes import ColliderShapes
@@ -122,10 +123,22 @@ class ColliderReader:
                 f"Remove or apply the modifier, or give '{name}' a primitive as its collider.",
             )  # fmt: skip
 
+    def name_instances(self, placement: Placement) -> None:
+        """Report what is shown of a mesh that collides, and is no part of it."""
+        count = placement.own_instances
+        if count:
+            name, instances = placement.obj.name, counted(count, "instance")
+            self.context.issue(
+                "ColliderLacksInstances", "warning", placement.path, name,
+                f"The mesh of '{name}' collides without the {instances} that its geometry nodes show.",
+                "Put Realize Instances at the end of these nodes.",
+            )  # fmt: skip
+
     # ------------------------------------------------------------------ prims
 
     def mesh_prim(self, item: Any, bounding: str, placement: Placement, world: frames.Matrix) -> Prim | None:
         obj = placement.obj
+        self.name_instances(placement)
         # A recognised primitive has faces.
         has_faces = bool(bounding) or (
             obj.type in meshes.GEOMETRY_TYPES and bool(placement.geometry) and self.shapes.has_faces(placement)

@@ -45,6 +45,8 @@ class Placement:
     path: str = ""
     geometry: str = ""
     is_left_out: bool = False
+    #: Meshes that its own geometry nodes show as instances: they are no part of its mesh.
+    own_instances: int = 0
     #: Of the objects that are read like this one; see `bridge.copied`.
     group: Any = None
     _matrix: Matrix | None = None
@@ -121,6 +123,10 @@ def _hides_in_renders(obj: bpy.types.Object, collections: Container[Any]) -> boo
     if obj.hide_render or (obj.is_instancer and not obj.show_instancer_for_render):
         return True
     return any(collection in collections for collection in obj.users_collection)
+
+
+def _has_faces(obj: Any) -> bool:
+    return isinstance(obj.data, bpy.types.Mesh) and len(obj.data.polygons) > 0
 
 
 class ScenePlacements:
@@ -218,7 +224,11 @@ class ScenePlacements:
                 return
             original = evaluated.original
             if original == top.original:
-                # The mesh that a curve, a text or geometry nodes make comes as an instance of its own object.
+                # The mesh that a curve, a text or geometry nodes make comes as an instance of its own object, with one
+                # number as its persistent id. Instances of other meshes in these nodes have more.
+                shown = self._by_key.get((None, original.name_full))
+                if shown is not None and len(ids) > 1 and _has_faces(instance.object):
+                    shown.own_instances += 1
                 return
             key: tuple[str, tuple[int, ...]] | None = (top.original.name_full, ids[1:])
             name = "_".join([prim_name(original.name), *map(str, reversed(ids))])
