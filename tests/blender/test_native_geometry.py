@@ -289,6 +289,51 @@ def test_instances_are_in_the_file_where_they_are_shown(tmp_path, instancer):
         assert len(model.colliders_of(path)) == (2 if instancer is by_parents_in_a_collection else 1)
 
 
+def curve():
+    bpy.ops.curve.primitive_bezier_circle_add()
+    bpy.context.object.data.bevel_depth = 0.1
+
+
+def text():
+    bpy.ops.object.text_add()
+    bpy.context.object.data.extrude = 0.1
+
+
+def surface():
+    bpy.ops.surface.primitive_nurbs_surface_sphere_add()
+
+
+def mesh_with_instances():
+    instance_on_points("GeometryNodeMeshCube")
+
+
+@pytest.mark.parametrize("make", [curve, text, surface, mesh_with_instances])
+@pytest.mark.parametrize("by_nodes", [False, True])
+def test_each_instance_of_an_object_that_blender_shows_by_a_mesh_is_one_body(make, by_nodes):
+    """That mesh comes as a further instance of the object, within each of its instances."""
+    make()
+    body = bpy.context.object
+    body.usdphys.rigid_body.is_applied = True
+    body.usdphys.colliders.add().shape = "CUBE"
+    if by_nodes:
+        instance_on_points("GeometryNodeObjectInfo", Object=body, As_Instance=True)
+    else:
+        made = collection_of(body)
+        bpy.ops.object.collection_instance_add(collection=made.name, location=(0, 9, 0))
+    bpy.context.view_layer.update()
+    assert len(read().model.bodies) == (10 if by_nodes else 2)
+
+
+def test_a_text_in_an_instance_is_left_out_for_its_true_reason(tmp_path):
+    text()
+    bpy.context.object.usdphys.rigid_body.is_applied = True
+    bpy.ops.object.collection_instance_add(collection=collection_of(bpy.context.object).name, location=(0, 9, 0))
+    bpy.context.view_layer.update()
+    result, _, _ = export(tmp_path / "out.usda")
+    (issue,) = (issue for issue in result.issues if issue.code == "NotExported")
+    assert "writes no instances of texts" in issue.message and "Convert" in issue.fix
+
+
 def test_a_joint_to_what_only_instances_show_is_named_as_that(tmp_path):
     made = bpy.data.collections.new("Parts")
     inside, outside = part("Inside"), part("Outside", (3, 0, 2))
