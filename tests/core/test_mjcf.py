@@ -867,6 +867,21 @@ def test_what_bounces_and_what_runs_is_named_in_an_export() -> None:
     assert not {"/Rubber", "/Belt"} & {issue.path for issue in write.text_of(model, "belt").issues}
 
 
+def test_the_proof_knows_a_joint_whose_first_end_is_a_collider_of_its_body(tmp_path: Path) -> None:
+    """The axis of the first body's side points the other way in the file."""
+    model, _ = through_usd(tmp_path, HINGE)
+    path, prim = next(iter(model.joints.items()))
+    joint = prim.get(usd_physics.RevoluteJoint)
+    collider = next(one for one in model.colliders if one.startswith(joint.body1[0]))
+    assert collider != joint.body1[0]
+    model.prims[path].add(joint.copy(
+        body0=(collider,), body1=joint.body0, local_pos0=joint.local_pos1, local_pos1=joint.local_pos0,
+        local_rot0=joint.local_rot1, local_rot1=joint.local_rot0,
+    ))  # fmt: skip
+    made = write.text_of(model, "m")
+    assert list(verify.differences(model, made, made.text, tmp_path / "out.xml")) == []
+
+
 def test_the_damping_of_the_scene_is_named_in_an_export(tmp_path: Path) -> None:
     model, _ = through_usd(tmp_path, ARM)
     assert not [issue for issue in write.text_of(model, "arm").issues if "no word" in issue.message]
