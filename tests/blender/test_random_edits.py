@@ -183,6 +183,15 @@ def test_a_body_whose_collider_has_no_faces_weighs_the_same_in_gltf(tmp_path):
     assert random_edits.faults(tmp_path, ("gltf",)) == []
 
 
+@pytest.mark.parametrize("name", ["Bone", "Box"])
+def test_a_gprim_gets_no_second_collider_of_its_own_mesh(tmp_path, name):
+    """USD has one on a prim, which is said; the gprim stays what it was."""
+    bpy.data.objects[name].usdphys.colliders.add().shape = "MESH"
+    assert random_edits.faults(tmp_path) == []
+    issues = random_edits.export(tmp_path, "copy").issues
+    assert [issue.label for issue in issues if issue.code == "MeshColliderTwice"] == [name]
+
+
 @pytest.mark.parametrize("name", ["Bone", "Shape"])
 def test_a_round_collider_with_several_materials_keeps_its_shape(tmp_path, name):
     """It has no faces to bind, which is said."""

@@ -66,7 +66,9 @@ class ColliderReader:
             touched = item.keys()
             is_geometry = "is_geometry" in touched and item.is_geometry
             kind = item.shape if "shape" in touched else "AUTO"
-            if is_geometry and kind in props.GPRIM_SHAPES:
+            is_gprim = is_geometry and kind in props.GPRIM_SHAPES
+            if is_gprim and not own_mesh_used:
+                own_mesh_used = True
                 self.read_gprim(item, touched, placement, world)
                 continue
             if is_geometry and not remembered.is_geometry(placement.obj):
@@ -79,7 +81,7 @@ class ColliderReader:
                 self.finish(above, item, touched, placement)
                 continue
             bounding = self.shapes.bounding(placement) if kind == "AUTO" else ""
-            placed = None if bounding else self._placed(item, touched, kind, placement, world)
+            placed = None if bounding or is_gprim else self._placed(item, touched, kind, placement, world)
             if placed is not None:
                 prim: Prim | None = self.primitive_prim(item, touched, placed, placement, world)
             elif own_mesh_used:
