@@ -307,6 +307,18 @@ def mesh_with_instances():
     instance_on_points("GeometryNodeMeshCube")
 
 
+def test_a_metaball_whose_surface_another_one_has_is_named_as_that():
+    for name, place in (("Drop", 0), ("Drop.001", 1)):
+        bpy.ops.object.metaball_add(radius=1, location=(place, 0, 0))
+        bpy.context.object.name = name
+        bpy.context.object.usdphys.rigid_body.is_applied = True
+        bpy.context.object.usdphys.colliders.add().shape = "MESH"
+    bpy.context.view_layer.update()
+    (issue,) = (issue for issue in read().issues if issue.code == "ColliderWithoutGeometry")
+    assert issue.message == "'Drop.001' is a metaball of the family 'Drop', of which another object has the surface."
+    assert "another name" in issue.fix
+
+
 @pytest.mark.parametrize("make", [curve, text, surface, mesh_with_instances])
 @pytest.mark.parametrize("by_nodes", [False, True])
 def test_each_instance_of_an_object_that_blender_shows_by_a_mesh_is_one_body(make, by_nodes):

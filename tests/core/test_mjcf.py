@@ -1176,7 +1176,7 @@ def test_a_model_that_is_written_anew_has_its_looks_sites_tendons_sensors_and_ke
     assert after.stat.extent == 2 and after.vis.map.znear == pytest.approx(0.02)
     shirt, shell = after.geom("shirt"), after.geom("shell")
     assert shell.solref == pytest.approx([0.03, 1]) and shell.margin[0] == pytest.approx(0.002)
-    fly = after.joint("c_free")
+    fly = after.joint("fly")
     assert fly.frictionloss == pytest.approx([0.2] * 6) and fly.damping == pytest.approx([0.3] * 6)
     assert after.jnt_solref[after.joint("two").id] == pytest.approx([0.05, 1])
     assert (shirt.contype[0], shirt.conaffinity[0]) == (0, 0)

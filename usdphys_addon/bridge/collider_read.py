@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from copy import copy
 from functools import cache, partial
@@ -146,11 +147,7 @@ class ColliderReader:
             obj.type in meshes.GEOMETRY_TYPES and bool(placement.geometry) and self.shapes.has_faces(placement)
         )
         if not has_faces:
-            self.context.issue(
-                "ColliderWithoutGeometry", "error", placement.path, obj.name,
-                f"'{obj.name}' is a mesh collider but has no faces.",
-                f"Give '{obj.name}' a mesh with faces, choose a primitive shape, or remove the collider.",
-            )  # fmt: skip
+            self.report_no_faces(placement)
             # What a file says of a mesh without faces, of points, or of what an Empty stands for, stays in it.
             has_kept = obj.type in ("MESH", "EMPTY", "POINTCLOUD")
             if not has_kept or remembered.type_of(obj) not in usd_geom.GEOMETRY_TYPES:
@@ -168,6 +165,22 @@ class ColliderReader:
             prim.mesh = self._loaders[key]
         prim.purpose = _shown_purpose(item, item.keys(), placement)
         return prim
+
+    def report_no_faces(self, placement: Placement) -> None:
+        """Report a mesh collider without faces, and why it has none where that is known."""
+        name, family = placement.obj.name, re.sub(r"\.\d+$", "", placement.obj.name)
+        if placement.obj.type == "META" and family != name:
+            self.context.issue(
+                "ColliderWithoutGeometry", "error", placement.path, name,
+                f"'{name}' is a metaball of the family '{family}', of which another object has the surface.",
+                f"Put the collider on that object, or give '{name}' another name.",
+            )  # fmt: skip
+            return
+        self.context.issue(
+            "ColliderWithoutGeometry", "error", placement.path, name,
+            f"'{name}' is a mesh collider but has no faces.",
+            f"Give '{name}' a mesh with faces, choose a primitive shape, or remove the collider.",
+        )  # fmt: skip
 
     def moves(self, placement: Placement) -> bool:
         """True if the collider belongs to a dynamic body."""
