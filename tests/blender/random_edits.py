@@ -372,6 +372,61 @@ def _modifier(kind, **values):
     return change
 
 
+def _in_edit_mode(change):
+    def run(edits, obj):
+        if obj.data.users > 1:
+            obj.data = obj.data.copy()
+        bpy.ops.object.mode_set(mode="EDIT")
+        bpy.ops.mesh.select_all(action="SELECT")
+        change(edits)
+        bpy.ops.object.mode_set(mode="OBJECT")
+
+    return run
+
+
+def _extrude(edits):
+    bpy.ops.mesh.extrude_region_move(TRANSFORM_OT_translate={"value": tuple(edits.vector(0.5))})
+
+
+def _cut(edits):
+    plane = {"plane_co": (0.0, 0.0, 0.0), "plane_no": tuple(edits.vector())}
+    bpy.ops.mesh.bisect(**plane, clear_inner=True, use_fill=True)
+
+
+def _applied_modifier(edits, obj):
+    if obj.data.users > 1:
+        obj.data = obj.data.copy()
+    kind = edits.random.choice(("SUBSURF", "ARRAY", "SOLIDIFY", "BEVEL", "TRIANGULATE", "MIRROR"))
+    bpy.ops.object.modifier_apply(modifier=obj.modifiers.new("Modifier", kind).name)
+
+
+def _several_materials(edits, obj):
+    for name in ("One", "Other"):
+        obj.data.materials.append(bpy.data.materials.new(name))
+    if len(obj.data.polygons):
+        obj.data.polygons[0].material_index = 1
+
+
+def _to_deltas(edits, _obj):
+    bpy.ops.object.transforms_to_deltas(mode=edits.random.choice(("ALL", "LOC", "ROT", "SCALE")))
+
+
+def _visual_transform(_edits, _obj):
+    bpy.ops.object.visual_transform_apply()
+
+
+def _second_collider(edits, obj):
+    obj.usdphys.colliders.add().shape = edits.random.choice(("MESH", "CUBE", "SPHERE", "CAPSULE"))
+
+
+def _undone(edits, obj):
+    bpy.ops.ed.undo_push(message="before")
+    edits.random.choice((_move, _rename, _mirror, _unparent))(edits, obj)
+    bpy.context.view_layer.update()
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+
+
 def _shape_key(edits, obj):
     obj.shape_key_add(name="Basis")
     key = obj.shape_key_add(name="Key")
@@ -492,7 +547,11 @@ OPERATIONS = {
     "constrain": _constrain, "single user": of_one(_single_user), "new body": of_one(_new_body),
     "collection instance": of_one(_collection_instance), "delta": of_one(_delta), "other mesh": _other_mesh,
     "mirror operator": of_one(_mirror_operator), "hold": _hold, "weigh": of_one(_weigh),
-    "kinematic": of_one(_kinematic),
+    "kinematic": of_one(_kinematic), "extrude": of_mesh(_in_edit_mode(_extrude)),
+    "cut": of_mesh(_in_edit_mode(_cut)), "applied modifier": of_mesh(_applied_modifier),
+    "several materials": of_mesh(_several_materials), "to deltas": of_one(_to_deltas),
+    "visual transform": of_one(_visual_transform), "second collider": of_mesh(_second_collider),
+    "undone": of_one(_undone),
 }  # fmt: skip
 
 

@@ -213,6 +213,13 @@ def two_meshes() -> None:
     scenes.make_collider(body())
 
 
+def gprim_and_mesh() -> None:
+    obj = body()
+    obj.usdphys.colliders.clear()
+    scenes.make_collider(obj, "CUBE", is_geometry=True)
+    scenes.make_collider(obj)
+
+
 def clash() -> None:
     parent = body("P")
     child = body("A", parent=parent, location=(3, 0, 0))
@@ -505,6 +512,7 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
     ("MeshCollisionOnNonMesh", odd_approximation,
      {"A.colliders[0].approximation", "A.colliders[0].has_mesh_collision"}),
     ("MeshColliderTwice", two_meshes, {"A.colliders.length", "A.colliders[1].shape"}),
+    ("MeshColliderTwice", gprim_and_mesh, {"A.colliders.length", "A.colliders[1].shape"}),
     ("NameClash", clash, {"P.mesh"}),
     ("NegativeScale", mirrored, {"A.scale", "A.rotation_euler"}),
     ("RigidBodyOrientationScale", sheared, {"A.rotation_euler"}),

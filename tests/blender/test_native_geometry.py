@@ -11,6 +11,7 @@ from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 from . import random_edits
 from .gltf_scenes import exported
+from .scenes import read
 from .test_gltf_instances import differing, written
 
 from pxr import Usd  # isort: skip
@@ -159,11 +160,57 @@ def instance_on_points(node_type, **values):
     copies, source = tree.nodes.new("GeometryNodeInstanceOnPoints"), tree.nodes.new(node_type)
     for name, value in values.items():
         source.inputs[name.replace("_", " ")].default_value = value
-    geometry = source.outputs.get("Instances") or source.outputs["Geometry"]
+    names = ("Instances", "Geometry", "Mesh")
+    geometry = next(filter(None, map(source.outputs.get, names)))
     for one, other in ((start.outputs[0], copies.inputs["Points"]), (geometry, copies.inputs["Instance"]),
                        (copies.outputs[0], end.inputs[0])):  # fmt: skip
         tree.links.new(one, other)
     field().modifiers.new("Copies", "NODES").node_group = tree
+
+
+@pytest.mark.parametrize(("kept", "realized", "named"), [(True, False, 1), (False, False, 1), (True, True, 0)])
+def test_instances_of_a_body_s_own_geometry_nodes_are_named(kept, realized, named):
+    """They are shown, and no part of the mesh that collides."""
+    instance_on_points("GeometryNodeMeshCube")
+    body = bpy.data.objects["Field"]
+    nodes = body.modifiers[0].node_group.nodes
+    links, end = body.modifiers[0].node_group.links, nodes["Group Output"]
+    joined, last = nodes.new("GeometryNodeJoinGeometry"), nodes["Instance on Points"].outputs[0]
+    if realized:
+        real = nodes.new("GeometryNodeRealizeInstances")
+        links.new(last, real.inputs[0])
+        last = real.outputs[0]
+    links.new(last, joined.inputs[0])
+    if kept:
+        links.new(nodes["Group Input"].outputs[0], joined.inputs[0])
+    links.new(joined.outputs[0], end.inputs[0])
+    body.usdphys.rigid_body.is_applied = True
+    body.usdphys.colliders.add().shape = "MESH"
+    bpy.context.view_layer.update()
+    issues = [issue for issue in read().issues if issue.code == "ColliderLacksInstances"]
+    assert len(issues) == named
+    assert all("9 instances" in issue.message and "Realize Instances" in issue.fix for issue in issues)
+
+
+def test_the_mesh_of_a_curve_with_geometry_nodes_is_its_collider():
+    """Blender shows it as an instance of the curve."""
+    bpy.ops.curve.primitive_bezier_circle_add()
+    ring = bpy.context.object
+    ring.data.bevel_depth = 0.1
+    tree = bpy.data.node_groups.new("Moved", "GeometryNodeTree")
+    for way in ("INPUT", "OUTPUT"):
+        tree.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+    start, end = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
+    moved, profile = tree.nodes.new("GeometryNodeCurveToMesh"), tree.nodes.new("GeometryNodeCurvePrimitiveCircle")
+    profile.inputs["Radius"].default_value = 0.1
+    tree.links.new(start.outputs[0], moved.inputs[0])
+    tree.links.new(profile.outputs[0], moved.inputs[1])
+    tree.links.new(moved.outputs[0], end.inputs[0])
+    ring.modifiers.new("Moved", "NODES").node_group = tree
+    ring.usdphys.rigid_body.is_applied = True
+    ring.usdphys.colliders.add().shape = "MESH"
+    bpy.context.view_layer.update()
+    assert not [issue for issue in read().issues if issue.code.startswith("Collider")]
 
 
 def collection_of(*objects):
@@ -240,6 +287,63 @@ def test_instances_are_in_the_file_where_they_are_shown(tmp_path, instancer):
         assert min(np.linalg.norm(place - other) for other in places) < 1e-4
     for path in model.bodies:
         assert len(model.colliders_of(path)) == (2 if instancer is by_parents_in_a_collection else 1)
+
+
+def curve():
+    bpy.ops.curve.primitive_bezier_circle_add()
+    bpy.context.object.data.bevel_depth = 0.1
+
+
+def text():
+    bpy.ops.object.text_add()
+    bpy.context.object.data.extrude = 0.1
+
+
+def surface():
+    bpy.ops.surface.primitive_nurbs_surface_sphere_add()
+
+
+def mesh_with_instances():
+    instance_on_points("GeometryNodeMeshCube")
+
+
+def test_a_metaball_whose_surface_another_one_has_is_named_as_that():
+    for name, place in (("Drop", 0), ("Drop.001", 1)):
+        bpy.ops.object.metaball_add(radius=1, location=(place, 0, 0))
+        bpy.context.object.name = name
+        bpy.context.object.usdphys.rigid_body.is_applied = True
+        bpy.context.object.usdphys.colliders.add().shape = "MESH"
+    bpy.context.view_layer.update()
+    (issue,) = (issue for issue in read().issues if issue.code == "ColliderWithoutGeometry")
+    assert issue.message == "'Drop.001' is a metaball of the family 'Drop', of which another object has the surface."
+    assert "another name" in issue.fix
+
+
+@pytest.mark.parametrize("make", [curve, text, surface, mesh_with_instances])
+@pytest.mark.parametrize("by_nodes", [False, True])
+def test_each_instance_of_an_object_that_blender_shows_by_a_mesh_is_one_body(make, by_nodes):
+    """That mesh comes as a further instance of the object, within each of its instances."""
+    make()
+    body = bpy.context.object
+    body.usdphys.rigid_body.is_applied = True
+    body.usdphys.colliders.add().shape = "CUBE"
+    if by_nodes:
+        instance_on_points("GeometryNodeObjectInfo", Object=body, As_Instance=True)
+    else:
+        made = collection_of(body)
+        bpy.ops.object.collection_instance_add(collection=made.name, location=(0, 9, 0))
+    bpy.context.view_layer.update()
+    assert len(read().model.bodies) == (10 if by_nodes else 2)
+
+
+def test_a_text_in_an_instance_is_left_out_for_its_true_reason(tmp_path):
+    text()
+    bpy.context.object.usdphys.rigid_body.is_applied = True
+    bpy.ops.object.collection_instance_add(collection=collection_of(bpy.context.object).name, location=(0, 9, 0))
+    bpy.context.view_layer.update()
+    result, _, _ = export(tmp_path / "out.usda")
+    (issue,) = (issue for issue in result.issues if issue.code == "NotExported")
+    assert "writes no instances of texts" in issue.message and "Convert" in issue.fix
 
 
 def test_a_joint_to_what_only_instances_show_is_named_as_that(tmp_path):

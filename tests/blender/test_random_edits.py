@@ -175,6 +175,36 @@ def test_a_round_collider_with_the_mesh_of_a_box_is_that_mesh(tmp_path, name, ot
     assert random_edits.faults(tmp_path) == []
 
 
+def test_a_body_whose_collider_has_no_faces_weighs_the_same_in_gltf(tmp_path):
+    """Readers of glTF know no shape, so that the file says what the scene has without one."""
+    shape = chosen("Shape.001")
+    shape.data = bpy.data.meshes.new("Empty")
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path, ("gltf",)) == []
+
+
+@pytest.mark.parametrize("name", ["Bone", "Box"])
+def test_a_gprim_gets_no_second_collider_of_its_own_mesh(tmp_path, name):
+    """USD has one on a prim, which is said; the gprim stays what it was."""
+    bpy.data.objects[name].usdphys.colliders.add().shape = "MESH"
+    assert random_edits.faults(tmp_path) == []
+    issues = random_edits.export(tmp_path, "copy").issues
+    assert [issue.label for issue in issues if issue.code == "MeshColliderTwice"] == [name]
+
+
+@pytest.mark.parametrize("name", ["Bone", "Shape"])
+def test_a_round_collider_with_several_materials_keeps_its_shape(tmp_path, name):
+    """It has no faces to bind, which is said."""
+    data = bpy.data.objects[name].data
+    for material in ("One", "Other"):
+        data.materials.append(bpy.data.materials.new(material))
+    data.polygons[0].material_index = 1
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path) == []
+    issues = random_edits.export(tmp_path, "copy").issues
+    assert [issue.code for issue in issues if "materials" in issue.message] == ["DataEditLeftOut"]
+
+
 def test_targets_follow_a_prim_that_leaves_a_moved_one(tmp_path):
     """The moved one is a reference in a layer, which drops targets outside of what it refers to."""
     holder = bpy.data.objects.new("Holder", None)

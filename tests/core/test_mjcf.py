@@ -867,6 +867,21 @@ def test_what_bounces_and_what_runs_is_named_in_an_export() -> None:
     assert not {"/Rubber", "/Belt"} & {issue.path for issue in write.text_of(model, "belt").issues}
 
 
+def test_the_proof_knows_a_joint_whose_first_end_is_a_collider_of_its_body(tmp_path: Path) -> None:
+    """The axis of the first body's side points the other way in the file."""
+    model, _ = through_usd(tmp_path, HINGE)
+    path, prim = next(iter(model.joints.items()))
+    joint = prim.get(usd_physics.RevoluteJoint)
+    collider = next(one for one in model.colliders if one.startswith(joint.body1[0]))
+    assert collider != joint.body1[0]
+    model.prims[path].add(joint.copy(
+        body0=(collider,), body1=joint.body0, local_pos0=joint.local_pos1, local_pos1=joint.local_pos0,
+        local_rot0=joint.local_rot1, local_rot1=joint.local_rot0,
+    ))  # fmt: skip
+    made = write.text_of(model, "m")
+    assert list(verify.differences(model, made, made.text, tmp_path / "out.xml")) == []
+
+
 def test_the_damping_of_the_scene_is_named_in_an_export(tmp_path: Path) -> None:
     model, _ = through_usd(tmp_path, ARM)
     assert not [issue for issue in write.text_of(model, "arm").issues if "no word" in issue.message]
@@ -1161,7 +1176,7 @@ def test_a_model_that_is_written_anew_has_its_looks_sites_tendons_sensors_and_ke
     assert after.stat.extent == 2 and after.vis.map.znear == pytest.approx(0.02)
     shirt, shell = after.geom("shirt"), after.geom("shell")
     assert shell.solref == pytest.approx([0.03, 1]) and shell.margin[0] == pytest.approx(0.002)
-    fly = after.joint("c_free")
+    fly = after.joint("fly")
     assert fly.frictionloss == pytest.approx([0.2] * 6) and fly.damping == pytest.approx([0.3] * 6)
     assert after.jnt_solref[after.joint("two").id] == pytest.approx([0.05, 1])
     assert (shirt.contype[0], shirt.conaffinity[0]) == (0, 0)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from copy import copy
 from functools import cache, partial
@@ -15,6 +16,7 @@ from ..core import frames, gprims, paths
 from ..core.gprims import placed_gprim
 from ..core.model import Mesh, Prim
 from ..core.schemas import usd_geom, usd_physics
+from ..core.words import counted
 from . import gprim_properties, group_read, import_notes, material_read, props, vendor_rows
 from . import mesh as meshes
 from .collider_shapes import ColliderShapes
@@ -65,7 +67,9 @@ class ColliderReader:
             touched = item.keys()
             is_geometry = "is_geometry" in touched and item.is_geometry
             kind = item.shape if "shape" in touched else "AUTO"
-            if is_geometry and kind in props.GPRIM_SHAPES:
+            is_gprim = is_geometry and kind in props.GPRIM_SHAPES
+            if is_gprim and not own_mesh_used:
+                own_mesh_used = True
                 self.read_gprim(item, touched, placement, world)
                 continue
             if is_geometry and not remembered.is_geometry(placement.obj):
@@ -78,7 +82,7 @@ class ColliderReader:
                 self.finish(above, item, touched, placement)
                 continue
             bounding = self.shapes.bounding(placement) if kind == "AUTO" else ""
-            placed = None if bounding else self._placed(item, touched, kind, placement, world)
+            placed = None if bounding or is_gprim else self._placed(item, touched, kind, placement, world)
             if placed is not None:
                 prim: Prim | None = self.primitive_prim(item, touched, placed, placement, world)
             elif own_mesh_used:
@@ -122,20 +126,28 @@ class ColliderReader:
                 f"Remove or apply the modifier, or give '{name}' a primitive as its collider.",
             )  # fmt: skip
 
+    def name_instances(self, placement: Placement) -> None:
+        """Report what is shown of a mesh that collides, and is no part of it."""
+        count = placement.own_instances
+        if count:
+            name, instances = placement.obj.name, counted(count, "instance")
+            self.context.issue(
+                "ColliderLacksInstances", "warning", placement.path, name,
+                f"The mesh of '{name}' collides without the {instances} that its geometry nodes show.",
+                "Put Realize Instances at the end of these nodes.",
+            )  # fmt: skip
+
     # ------------------------------------------------------------------ prims
 
     def mesh_prim(self, item: Any, bounding: str, placement: Placement, world: frames.Matrix) -> Prim | None:
         obj = placement.obj
+        self.name_instances(placement)
         # A recognised primitive has faces.
         has_faces = bool(bounding) or (
             obj.type in meshes.GEOMETRY_TYPES and bool(placement.geometry) and self.shapes.has_faces(placement)
         )
         if not has_faces:
-            self.context.issue(
-                "ColliderWithoutGeometry", "error", placement.path, obj.name,
-                f"'{obj.name}' is a mesh collider but has no faces.",
-                f"Give '{obj.name}' a mesh with faces, choose a primitive shape, or remove the collider.",
-            )  # fmt: skip
+            self.report_no_faces(placement)
             # What a file says of a mesh without faces, of points, or of what an Empty stands for, stays in it.
             has_kept = obj.type in ("MESH", "EMPTY", "POINTCLOUD")
             if not has_kept or remembered.type_of(obj) not in usd_geom.GEOMETRY_TYPES:
@@ -153,6 +165,22 @@ class ColliderReader:
             prim.mesh = self._loaders[key]
         prim.purpose = _shown_purpose(item, item.keys(), placement)
         return prim
+
+    def report_no_faces(self, placement: Placement) -> None:
+        """Report a mesh collider without faces, and why it has none where that is known."""
+        name, family = placement.obj.name, re.sub(r"\.\d+$", "", placement.obj.name)
+        if placement.obj.type == "META" and family != name:
+            self.context.issue(
+                "ColliderWithoutGeometry", "error", placement.path, name,
+                f"'{name}' is a metaball of the family '{family}', of which another object has the surface.",
+                f"Put the collider on that object, or give '{name}' another name.",
+            )  # fmt: skip
+            return
+        self.context.issue(
+            "ColliderWithoutGeometry", "error", placement.path, name,
+            f"'{name}' is a mesh collider but has no faces.",
+            f"Give '{name}' a mesh with faces, choose a primitive shape, or remove the collider.",
+        )  # fmt: skip
 
     def moves(self, placement: Placement) -> bool:
         """True if the collider belongs to a dynamic body."""

@@ -45,6 +45,8 @@ class Placement:
     path: str = ""
     geometry: str = ""
     is_left_out: bool = False
+    #: Meshes that its own geometry nodes show as instances: they are no part of its mesh.
+    own_instances: int = 0
     #: Of the objects that are read like this one; see `bridge.copied`.
     group: Any = None
     _matrix: Matrix | None = None
@@ -121,6 +123,17 @@ def _hides_in_renders(obj: bpy.types.Object, collections: Container[Any]) -> boo
     if obj.hide_render or (obj.is_instancer and not obj.show_instancer_for_render):
         return True
     return any(collection in collections for collection in obj.users_collection)
+
+
+def _count_own(shown: Placement, count: int, obj: Any) -> None:
+    """Count what Blender gives as an instance of an object by itself, if it is one that geometry nodes have made.
+
+    count: of its persistent ids. The mesh that a curve, a text or geometry nodes make comes so, too, with one id more
+    than the object has; instances in geometry nodes have another one.
+    """
+    own = count - (0 if shown.instance is None else len(shown.instance[1]) + 1)
+    if own > 1 and isinstance(obj.data, bpy.types.Mesh) and len(obj.data.polygons):
+        shown.own_instances += 1
 
 
 class ScenePlacements:
@@ -217,8 +230,10 @@ class ScenePlacements:
             if evaluated is None or top is None or (keep is not None and not keep(top.original)):
                 return
             original = evaluated.original
-            if original == top.original:
-                # The mesh that a curve, a text or geometry nodes make comes as an instance of its own object.
+            shown = self._instancer_of(top.original.name_full, ids[1:])
+            if original == top.original or (shown is not None and original == shown.obj):
+                if shown is not None:
+                    _count_own(shown, len(ids), instance.object)
                 return
             key: tuple[str, tuple[int, ...]] | None = (top.original.name_full, ids[1:])
             name = "_".join([prim_name(original.name), *map(str, reversed(ids))])

@@ -64,7 +64,9 @@ def _remove_empty_collider(scene: Any, issue: FoundIssue) -> None:
 def _remove_second_mesh(scene: Any, issue: FoundIssue) -> None:
     items = object_of(scene, issue).usdphys.colliders
     rows = [row for row, item in enumerate(items) if item.shape in ("MESH", "AUTO") and not item.is_geometry]
-    for row in reversed(rows[1:]):
+    # What was imported with the object stays.
+    kept = 0 if any(item.is_geometry for item in items) else 1
+    for row in reversed(rows[kept:]):
         remove_item(items, row)
 
 

@@ -13,7 +13,8 @@ from ..core.errors import UsageError
 FILE_CODES = frozenset({
     "AnimationLeftOut",
     "AssetMissing", "BindingNotApplied", "BlenderSimulatesToo", "CableHolderMissing", "CableNotALine",
-    "ColliderDeforms", "ColliderWithoutGeometry", "ColorsUnreadable", "DefaultPrimMissing", "FilesNotPacked",
+    "ColliderDeforms", "ColliderLacksInstances", "ColliderWithoutGeometry", "ColorsUnreadable",
+    "DefaultPrimMissing", "FilesNotPacked",
     "FilesPacked", "GeometryUnreadable", "GltfCombineUnwritten", "GltfForeign", "GltfGodotTaper",
     "GltfGravityVolume", "GltfInertiaUnwritten", "GltfJointDamaged", "GltfJointKept", "GltfJointSkipped",
     "GltfMassIgnored", "GltfMeshCompressed", "GltfMirrored", "GltfMotionKept", "GltfMotionUnknown", "GltfNested",

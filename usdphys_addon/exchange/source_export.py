@@ -749,6 +749,14 @@ class Comparison:
                 chosen.properties[path] = placement
             slots = {slot.material.name for slot in obj.material_slots if slot.material is not None}
             takes_faces = edited.slots and len(slots) > 1 and obj.type == "MESH"
+            if takes_faces and (gprim := self._gprim(path)):
+                takes_faces = False
+                self.issues.append(Issue(
+                    "DataEditLeftOut", "warning", path, obj.name,
+                    f"'{obj.name}' has several materials, of which only the first is written: its collider is a "
+                    f"{gprim}, and has no faces.",
+                    f"Give '{obj.name}' one material, or its mesh as the collider.",
+                ))  # fmt: skip
             if takes_faces or self._becomes_mesh(path) or (edited.data and self._takes_geometry(path, obj)):
                 chosen.changed[path] = placement
             elif slots & edited_materials or not slots <= self.sources.materials.keys():
@@ -767,6 +775,11 @@ class Comparison:
         """The type of a prim of the source."""
         before = self.old.prims.get(path)
         return before.type_name if before is not None else self.old.other_types.get(path, "")
+
+    def _gprim(self, path: str) -> str:
+        """The type of a collider that is a gprim; empty for others."""
+        prim = self.new.prims.get(path)
+        return prim.type_name if prim is not None and prim.get(usd_geom.Gprim) is not None else ""
 
     def _becomes_mesh(self, path: str) -> bool:
         """True for a collider that was a gprim in the source, and is now the mesh of its object."""

@@ -272,6 +272,13 @@ class StageMatcher:
                 "surfaces.", f"Convert '{name}' to a mesh.",
             ))  # fmt: skip
             return
+        if site.obj.type == "FONT" and site.instance is not None:
+            issues.append(Issue(
+                "NotExported", "warning", site.path, name,
+                f"'{name}' has physics and is not in the exported file, because Blender's exporter writes no instances "
+                "of texts.", f"Convert '{name}' to a mesh.",
+            ))  # fmt: skip
+            return
         issues.append(Issue(
             "NotExported", "warning", site.path, name,
             f"'{name}' has physics and is not in the exported file, because it is hidden or not selected.",

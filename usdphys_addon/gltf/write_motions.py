@@ -14,7 +14,7 @@ from ..core import frames, mass, paths
 from ..core.coasting import keeps_velocity
 from ..core.model import Prim
 from ..core.schema import Quaternion, Vector
-from ..core.schemas import usd_physics
+from ..core.schemas import usd_geom, usd_physics
 from ..core.vendor_schemas import turned_bits
 from ..core.words import and_more
 from . import additions, axes, names, vendor
@@ -68,6 +68,11 @@ def _with_locked(locked: int, matter: _Matter) -> dict[str, Any]:
     if not np.array_equal(turn, np.eye(3)):
         entry["inertiaOrientation"] = axes.rotation_out(frames.quaternion_of(turn))
     return entry
+
+
+def _has_shape(collider: Prim) -> bool:
+    """False for a collider of a mesh that has no faces."""
+    return collider.mesh is not None or collider.get(usd_geom.Gprim) is not None
 
 
 class Motions:
@@ -129,7 +134,7 @@ class Motions:
         has_densities = self._has_densities(prim, solid)
         # Without shapes a reader has to guess what the scene has.
         is_said = own.decided("diagonal_inertia") is not None or "unwritten" in prim.extras or kept
-        is_bare = is_computed and not colliders and not is_said
+        is_bare = is_computed and not is_said and not any(map(_has_shape, colliders))
         if (
             own is _NO_MASS and family.is_khr and not has_densities and not kept and vendor.BODY not in prim.schemas
             and not is_bare

@@ -44,8 +44,8 @@ class Further:
     """seen: what is to be seen. image: gives the name of a copy of an image; None for one that MuJoCo cannot read.
 
     actuators: with paths as targets. springs: by path and degree of freedom of a joint. sites: names by path. joints:
-    names by path and degree of freedom. words: further attributes, of geoms by path, of joints by name. source: the
-    model that was imported, of which further elements are kept.
+    names by path and degree of freedom, "free" for that of a free body. words: further attributes, of geoms by path, of
+    joints by name. source: the model that was imported, of which further elements are kept.
     """
 
     seen: list[Part] = field(default_factory=list)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import frames, mass
+from ..core import frames, mass, paths
 from ..core.model import PhysicsModel, Prim
 from ..core.proof import Mismatch
 from ..core.schemas import usd_physics
@@ -96,15 +96,16 @@ def _joints(
             if not _same_range(joint, limits.get(dof, (-math.inf, math.inf))):
                 yield Mismatch("joint", path, prim.label, f"the joint '{joint.name}' has other limits.")
             if not dof and not _same_axis(model, prim, joint, world, is_first=source.bodies[row].name == _first(
-                written, schema
+                model, written, schema
             )):  # fmt: skip
                 yield Mismatch("joint", path, prim.label, f"the joint '{joint.name}' has another axis.")
             if not _same_drive(drives.get(dof), joint, servos.get(joint.name, ()), is_shared=bool(dof)):
                 yield Mismatch("joint", path, prim.label, f"the joint '{joint.name}' has another drive.")
 
 
-def _first(written: Written, schema: usd_physics.Joint) -> str:
-    return written.names.get((schema.body0 or ("",))[0], "")
+def _first(model: PhysicsModel, written: Written, schema: usd_physics.Joint) -> str:
+    """Name of the first body of a joint, which may name one of its colliders; empty without one."""
+    return written.names.get(paths.nearest((schema.body0 or ("",))[0], model.bodies), "")
 
 
 def _same_range(joint: Joint, wanted: tuple[float, float]) -> bool:

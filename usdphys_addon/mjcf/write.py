@@ -109,7 +109,8 @@ class _Writer:
         if own.joint is not None:
             content += [line for joint in own.joints for line in self.joints.of_body(joint)]
         elif not own.is_kinematic:
-            name = escape(self.draft.name_of(f"{path}.free", f"{own.name}_free", "joint"))
+            wanted = self.further.joints.get((path, "free"), f"{own.name}_free")
+            name = escape(self.draft.name_of(f"{path}.free", wanted, "joint"))
             more = self.further.words.get(f"{path}.free")
             tag = f'joint name="{name}" type="free"{more}' if more else f'freejoint name="{name}"'
             content.append(f"<{tag}/>")

@@ -250,6 +250,7 @@ def _further(
             for joint in body.joints:
                 if joint.type == "free":
                     made.words[f"{place}.free"] = _words(joint.others)
+                    made.joints[place, "free"] = joint.name
                 path, dof = planned.joint_paths.get(joint.name, ("", ""))
                 is_shared = dof not in ("", "angular", "linear")
                 made.joints[path, dof if is_shared else ""] = joint.name
