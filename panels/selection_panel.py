@@ -43,6 +43,8 @@ _MOVER_ROWS = {
         ("max_force", "Max Force"),
     ),
 }  # fmt: skip
+#: Texts of these rows where the drive turns.
+_OF_TURNS = {"Max Force": "Max Torque"}
 #: Rows of a drive that moves nothing, because these are 0.
 _GAIN_ROWS = (("stiffness", "Stiffness"), ("damping", "Damping"))
 #: Limits by type of joint: (name of the property, text).
@@ -389,7 +391,8 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
                 draw_text(column, "It has a drive, whose stiffness and damping are 0", "INFO")
                 fields = _GAIN_ROWS
             for name, text in fields:
-                rows.draw(box, selection.name_of(f"joint.drives.{dof}", name), text)
+                shown = _OF_TURNS.get(text, text) if joint.type == "REVOLUTE" else text
+                rows.draw(box, selection.name_of(f"joint.drives.{dof}", name), shown)
         elif joint.type == "GENERIC":
             draw_text(box.column(align=True), "Its limits and drives are in the Physics tab of the properties", "INFO")
         for name, text in (("joint_break_force", "Breaks At"), ("joint_break_torque", "Or Torque")):

@@ -1602,6 +1602,14 @@ def test_an_export_shows_its_options_and_what_it_would_refuse(known_report):
     assert labels[1:] == [*(f"Issue {number}" for number in range(5)), "and 3 more"]
 
 
+@pytest.mark.parametrize(("file", "has_forms"), [("/robot.usda", True), ("/robot.urdf", False), ("/robot.xml", False)])
+def test_an_export_asks_for_a_form_only_where_edits_can_be_put_on_the_imported_file(file, has_forms):
+    bpy.context.scene.usdphys.source.filepath = file
+    layout = drawn_operator("usdphys.export_usd")
+    assert layout.labels() == [f"Imported from {file[1:]}"]
+    assert ("form" in layout.props()) == has_forms
+
+
 def test_an_export_tells_errors_of_the_imported_file_apart(known_report, monkeypatch):
     known_report(found("error", 1), found("error", 2))
     monkeypatch.setattr(bpy.types.USDPHYS_OT_export_usd, "errors_of_source", frozenset({("Code2", "Crate")}))

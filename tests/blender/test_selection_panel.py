@@ -157,6 +157,17 @@ def test_the_field_of_the_group_takes_a_name_that_is_not_in_its_list():
     assert field.arguments["results_are_suggestions"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "dof", "text"), [("REVOLUTE", "angular", "Max Torque"), ("PRISMATIC", "linear", "Max Force")]
+)
+def test_what_a_motor_may_use_at_most_is_a_torque_where_it_turns(kind, dof, text):
+    door, frame = scenes.solid("Door"), scenes.add_box("Frame")
+    scenes.select(scenes.add_joint("Joint", kind, frame, door))
+    selection.current(bpy.context).mover = "SERVO"
+    layout = box()
+    assert layout.prop_of(selection.current(bpy.context), f"joint_drives_{dof}_max_force").text == text
+
+
 def test_a_joint_shows_what_its_type_and_its_mover_need():
     door, frame = scenes.solid("Door"), scenes.add_box("Frame")
     scenes.make_collider(frame)
