@@ -26,14 +26,18 @@ def draw(layout: UILayout, group: PropertyGroup, names: Iterable[str], data_path
         draw_one(layout, group, name, data_path)
 
 
-def draw_one(layout: UILayout, group: PropertyGroup, name: str, data_path: str, *, ends: bool = True) -> Any:
-    """Draw one row and return it. ends: add a blank if there is no clear button, to align the rows."""
+def draw_one(
+    layout: UILayout, group: PropertyGroup, name: str, data_path: str, *, ends: bool = True, text: str | None = None
+) -> Any:  # fmt: skip
+    """Draw one row and return it. ends: add a blank if there is no clear button, to align the rows. text: in place of
+    the name of the property.
+    """
     is_set = group.is_property_set(name)
     row = layout.row(align=True)
     value = row.column()
     # Greyed but enabled: typing a value authors it.
     value.active = is_set
-    fitting.prop(value, group, name, taken=_BUTTON)
+    fitting.prop(value, group, name, text=text, taken=_BUTTON)
     button = row.column()
     if is_set:
         button.operator("usdphys.unset", text="", icon="X", emboss=False).data_path = f"{data_path}.{name}"

@@ -13,11 +13,12 @@ from ..usdphys_addon.authoring import group_edits, selected, value_keys
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.roles import applies, body_at, is_body
 from ..usdphys_addon.bridge.stored import stamps
+from ..usdphys_addon.core.joint_kinds import BY_IDENTIFIER
 from ..usdphys_addon.core.schemas import usd_physics
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.viewport import readout, selection
 from ..usdphys_addon.viewport.wrapped_text import draw_rest, draw_text
-from . import attributes, fitting, vendor
+from . import attributes, fitting, freedoms, vendor
 from .cable_panel import draw_cable
 from .places import Sidebar
 from .preview_panel import draw_kept, draw_play
@@ -394,11 +395,19 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
                 shown = _OF_TURNS.get(text, text) if joint.type == "REVOLUTE" else text
                 rows.draw(box, selection.name_of(f"joint.drives.{dof}", name), shown)
         elif joint.type == "GENERIC":
-            draw_text(box.column(align=True), "Its limits and drives are in the Physics tab of the properties", "INFO")
+            if rows.others:
+                draw_text(box.column(align=True), phrase("The freedoms of '{name}' alone:", name=obj.name), "NONE")
+            freedoms.draw_freedoms(box, joint)
+            freedoms.draw_limits(box, joint, "object.usdphys.joint.limits")
         for name, text in (("joint_break_force", "Breaks At"), ("joint_break_torque", "Or Torque")):
             rows.draw(box, name, text)
 
     def draw_joint_folds(self, layout: UILayout, rows: _Rows, context: Context, obj: Any) -> None:
+        joint = obj.usdphys.joint
+        body = _fold(layout, "drives", "Drives") if joint.type == "GENERIC" else None
+        if body is not None:
+            dofs = list(BY_IDENTIFIER["GENERIC"].drives)
+            freedoms.draw_dofs(body, joint.drives, usd_physics.DriveAPI, dofs, "object.usdphys.joint.drives")
         body = _fold(layout, "frames", "Frames and Axis")
         if body is not None:
             rows.draw(body, "joint_axis")

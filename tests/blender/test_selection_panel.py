@@ -195,7 +195,27 @@ def test_a_joint_shows_what_its_type_and_its_mover_need():
     assert rows() == ["joint_distance_min_distance_text", "joint_distance_max_distance", *breaks]
     values.joint_type = "GENERIC"
     assert rows() == breaks
-    assert any("Physics tab" in text for text in box().labels())
+
+
+def test_each_degree_of_freedom_of_a_custom_joint_is_set_in_its_box():
+    door, frame = scenes.solid("Door"), scenes.add_box("Frame")
+    joint = scenes.add_joint("Joint", "REVOLUTE", frame, door)
+    scenes.select(joint)
+    selection.current(bpy.context).joint_type = "GENERIC"
+    physics = joint.usdphys.joint
+    free = next(dof for dof in ("rotX", "rotY", "rotZ") if not getattr(physics.limits, dof).is_applied)
+    limit = getattr(physics.limits, free)
+    assert box().props(limit) == []
+    assert box().button("usdphys.joint_motion", dof=free, motion="LIMITED").press() == {"FINISHED"}
+    assert [(name, box().prop_of(limit, name).text) for name in box().props(limit)] == [
+        ("low", f"Rotation {free[-1]}"), ("high", "Up To"),
+    ]  # fmt: skip
+    drive = getattr(physics.drives, free)
+    assert box().props(drive) == []
+    assert "is_applied" in box("drives").props(drive)
+    other = scenes.add_joint("Other", "REVOLUTE", frame, door)
+    scenes.select(other, joint)
+    assert "The freedoms of 'Joint' alone:" in box().labels()
 
 
 @pytest.mark.parametrize(
