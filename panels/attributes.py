@@ -9,6 +9,7 @@ from typing import Any
 from bpy.types import PropertyGroup, UILayout
 
 from ..usdphys_addon.core.schema import Schema
+from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
 
 #: Width of the button beside a value.
@@ -53,3 +54,9 @@ def draw_list(layout: UILayout, owner: Any, items: str, index: str, which: str, 
     column = row.column(align=True)
     column.operator("usdphys.list_add", text="", icon="ADD").which = which
     column.operator("usdphys.list_remove", text="", icon="REMOVE").which = which
+
+
+def draw_pairs(layout: UILayout, pairs: Any) -> None:
+    """The objects that an object passes through."""
+    draw_text(layout.column(align=True), "With its children, does not collide with:", "NONE")
+    draw_list(layout, pairs, "filtered_pairs", "active_index", "filtered_pairs", "USDPHYS_UL_objects")

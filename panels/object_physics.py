@@ -203,9 +203,7 @@ class _FilteredPairs(_SubPart):
     name, label, applied = "filtered_pairs", "Filtered Pairs", "filtered_pairs"
 
     def draw(self, context: Context) -> None:
-        layout, pairs = self.active_layout(context), context.object.usdphys.filtered_pairs
-        draw_text(layout.column(align=True), "With its children, does not collide with:", "NONE")
-        attributes.draw_list(layout, pairs, "filtered_pairs", "active_index", "filtered_pairs", "USDPHYS_UL_objects")
+        attributes.draw_pairs(self.active_layout(context), context.object.usdphys.filtered_pairs)
 
 
 def _draw_objects(_context: Context, layout: UILayout, item: PropertyGroup) -> None:

@@ -316,6 +316,11 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
                         fitting.prop(body, own, "mass")
             self.draw_surface(layout, context, obj)
         self.draw_group(layout, context, obj)
+        if applies(obj, "filtered_pairs"):
+            # Those of a joint's bodies are made with it: here is why they pass through each other.
+            body = _fold(layout, "filtered", "Filtered Pairs")
+            if body is not None:
+                attributes.draw_pairs(body, obj.usdphys.filtered_pairs)
         self.draw_simulators(layout, context, obj, "body")
 
     def draw_surface(self, layout: UILayout, context: Context, obj: Any) -> None:

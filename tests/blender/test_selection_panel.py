@@ -197,6 +197,17 @@ def test_a_joint_shows_what_its_type_and_its_mover_need():
     assert rows() == breaks
 
 
+def test_the_objects_that_a_body_passes_through_unfold_below_its_box():
+    door, frame = scenes.solid("Door"), scenes.add_box("Frame")
+    scenes.select(door)
+    assert "Filtered Pairs" not in box().labels()
+    door.usdphys.filtered_pairs.is_applied = True
+    door.usdphys.filtered_pairs.filtered_pairs.add().object = frame
+    assert "Filtered Pairs" in box().labels() and not box().all("template_list")
+    (listed,) = box("filtered").all("template_list")
+    assert listed.arguments["dataptr"] == door.usdphys.filtered_pairs
+
+
 def test_each_degree_of_freedom_of_a_custom_joint_is_set_in_its_box():
     door, frame = scenes.solid("Door"), scenes.add_box("Frame")
     joint = scenes.add_joint("Joint", "REVOLUTE", frame, door)
