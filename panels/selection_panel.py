@@ -57,8 +57,8 @@ _LIMITS = {
 }
 #: Joints with one degree of freedom, that a spring or a motor may move.
 _MOVED = ("REVOLUTE", "PRISMATIC")
-#: Width of the buttons beside a value, and of the edges of the box.
-_BUTTON = 54.0
+#: Width of the buttons beside a value, without and with the edges of the box.
+_BUTTONS, _BUTTON = 40.0, 54.0
 #: Part of what these buttons leave that is left of a box to tick: Blender splits the row as if they were not there.
 _LEFT_OF_TICK = 0.52
 #: Icon of the button that animates a value, by what animates it.
@@ -90,7 +90,9 @@ class _Rows:
         label = fitting.shown(declared.name if text is None else text)
         row = layout.row(align=True)
         share = _LEFT_OF_TICK if declared.type == "BOOLEAN" else fitting.SPLIT
-        room = fitting.label_room(declared.type, self.room, is_split=True, share=share)
+        # The buttons beside a field take of the field alone.
+        width = self.room if declared.type == "BOOLEAN" else self.room + _BUTTONS
+        room = fitting.label_room(declared.type, width, is_split=True, share=share)
         if name in self.differing:
             signed = f"{label} {_DIFFERS}"
             # The sign comes a moment later, and a label that needed a line of its own would move what is below it.

@@ -31,6 +31,7 @@ from .layout_recorder import (
     RefusedByLayoutError,
     draw,
     drawing_part,
+    is_narrow,
     is_shown,
     operator_type,
     widths,
@@ -1895,6 +1896,9 @@ def cut_texts(layout: LayoutRecorder, width: float) -> Iterator[str]:
                     menu = fitting.text_width(fitting.shown(chosen)) + 24.0 if chosen else 0.0
                     if (1.0 - beside) * place + 2.0 < menu <= place:
                         yield f"menu {chosen}: {menu:.0f} of {(1.0 - beside) * place:.0f}"
+                if one.layout.use_property_split and one.layout.kind == "row" and declared.type != "BOOLEAN":
+                    # Blender splits a row as if the narrow buttons behind a field were not there.
+                    place += 20.0 * sum(map(is_narrow, one.layout.content))
                 place = fitting.label_room(
                     declared.type, place, is_split=one.layout.use_property_split, is_array=is_array
                 )  # fmt: skip
