@@ -1033,7 +1033,7 @@ def test_the_buttons_of_a_found_issue_select_and_fix_it():
 def session_of(**values: Any) -> Any:
     from types import SimpleNamespace
 
-    known = {"is_playing": False, "readout": (), "broken": (), "warnings": (), "notices": ()}
+    known = {"is_playing": False, "readout": (), "broken": (), "warnings": (), "notices": (), "is_bottomless": False}
     known["scene_name"] = bpy.context.scene.name
     return SimpleNamespace(**{**known, **values})
 
@@ -1088,6 +1088,9 @@ def test_the_state_is_shown_while_the_preview_runs(monkeypatch):
         "Time", "1.5 s", "Hinge: broke at 1.25 s under 31", "N and 2 N m", "Too fast",
     ]  # fmt: skip
     assert (labels[2].icon, labels[-1].icon) == ("UNLINKED", "ERROR")
+    run_session(monkeypatch, has_joints=False, broken={}, is_bottomless=True)
+    text = "Nothing to land on: press Reset, then Ground"
+    assert " ".join(drawn("preview_state", "VIEW_3D").labels()) == text
     run_session(monkeypatch, scene_name="Stage", has_joints=False, broken={})
     labels = drawn("preview_state", "VIEW_3D").all("label")
     assert " ".join(one.text for one in labels) == "The scene 'Stage' plays; reset it to play this one"
