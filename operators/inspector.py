@@ -51,7 +51,7 @@ class USDPHYS_OT_inspect_limit(bpy.types.Operator):
 
     bl_idname = "usdphys.inspect_limit"
     bl_label = "Set Limit Here"
-    bl_options = {"INTERNAL"}
+    bl_options = {"UNDO", "INTERNAL"}
 
     index = IntProperty()
     which = EnumProperty(name="Limit", items=items_of("limit of a joint"))

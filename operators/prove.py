@@ -2,7 +2,8 @@
 """Prove the scene, and write a report of it that anyone can open: a process beside Blender does the work."""
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,15 @@ def _budget() -> float:
     )  # fmt: skip
 
 
+#: A path of a prim in a text.
+_PATH = re.compile(r"(?:/\w+)+")
+
+
+def _of_objects(text: str, names: Mapping[str, str]) -> str:
+    """A text about a file, with the objects that its prims are. names: by path."""
+    return _PATH.sub(lambda found: f"'{names[found[0]]}'" if found[0] in names else found[0], text)
+
+
 def _told(table: Any, shown: Sequence[Any], passed: str) -> tuple[set[str], str]:
     """(kind, text) of what is reported about a proof. shown: its checks that are no pass."""
     # The engines that are not here are in the list, and nothing is missing without them.
@@ -170,9 +180,11 @@ in other units and in other engines, and which attribute is the cause where it d
         shown = [check for check in table["checks"] if check["status"] in order]
         for check in sorted(shown, key=lambda check: order.index(check["status"])):
             row = state.checks.add()
-            row.name = self.names.get(check["path"], "")
-            row.status, row.message, row.fix = check["status"], check["message"], check["fix"]
-            row.cause = "; ".join(f"{cause['path']} {cause['attribute']}" for cause in check["causes"])
+            row.name, row.status = self.names.get(check["path"], ""), check["status"]
+            row.message, row.fix = (_of_objects(check[part], self.names) for part in ("message", "fix"))
+            row.cause = "; ".join(
+                f"{_of_objects(cause['path'], self.names)} {cause['attribute']}" for cause in check["causes"]
+            )
         self.report(*_told(table, shown, counted(state.passed, "check")))
         return {"FINISHED"}
 

@@ -92,10 +92,16 @@ class Steps:
         self.scenes: dict[int, bool] = {}
 
     def of(self, scene: bpy.types.Scene) -> list[tuple[str, bool]]:
-        """(text, whether it is done) of each step; empty for a scene that began with physics, and when all are done.
+        """(text, whether it is done) of each step; empty when all are done, and for a scene that was imported or began
+        with physics.
 
         A scene with another floor than *Ground* needs none: its steps end with the first play, too.
         """
+        from ..usdphys_addon.bridge.identity.remembered import source_file
+
+        if source_file(scene):
+            # Its physics came from a file: there is nothing to press for it.
+            return []
         if scene.session_uid not in self.scenes:
             if not is_new(scene):
                 return []

@@ -9,6 +9,7 @@ from typing import Any
 from bpy.types import PropertyGroup, UILayout
 
 from ..usdphys_addon.core.schema import Schema
+from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
 
 #: Width of the button beside a value.
@@ -26,14 +27,18 @@ def draw(layout: UILayout, group: PropertyGroup, names: Iterable[str], data_path
         draw_one(layout, group, name, data_path)
 
 
-def draw_one(layout: UILayout, group: PropertyGroup, name: str, data_path: str, *, ends: bool = True) -> Any:
-    """Draw one row and return it. ends: add a blank if there is no clear button, to align the rows."""
+def draw_one(
+    layout: UILayout, group: PropertyGroup, name: str, data_path: str, *, ends: bool = True, text: str | None = None
+) -> Any:  # fmt: skip
+    """Draw one row and return it. ends: add a blank if there is no clear button, to align the rows. text: in place of
+    the name of the property.
+    """
     is_set = group.is_property_set(name)
     row = layout.row(align=True)
     value = row.column()
     # Greyed but enabled: typing a value authors it.
     value.active = is_set
-    fitting.prop(value, group, name, taken=_BUTTON)
+    fitting.prop(value, group, name, text=text, taken=_BUTTON)
     button = row.column()
     if is_set:
         button.operator("usdphys.unset", text="", icon="X", emboss=False).data_path = f"{data_path}.{name}"
@@ -49,3 +54,9 @@ def draw_list(layout: UILayout, owner: Any, items: str, index: str, which: str, 
     column = row.column(align=True)
     column.operator("usdphys.list_add", text="", icon="ADD").which = which
     column.operator("usdphys.list_remove", text="", icon="REMOVE").which = which
+
+
+def draw_pairs(layout: UILayout, pairs: Any) -> None:
+    """The objects that an object passes through."""
+    draw_text(layout.column(align=True), "With its children, does not collide with:", "NONE")
+    draw_list(layout, pairs, "filtered_pairs", "active_index", "filtered_pairs", "USDPHYS_UL_objects")

@@ -114,19 +114,30 @@ class USDPHYS_PT_prove(Sidebar, bpy.types.Panel):
         if proof.wrong or proof.notable:
             told = phrase("{wrong} wrong, {notable} worth knowing", wrong=proof.wrong, notable=proof.notable)
             draw_text(layout, told, "BLANK1")
-        column = layout.column(align=True)
-        for check in list(proof.checks)[:MAX_CHECKS]:
-            row = column.row(align=True)
-            part = row.column(align=True)
-            draw_text(part, check.message, _ICONS[check.status], taken=_BUTTON)
-            if check.cause:
-                draw_text(part, phrase("Cause: {cause}", cause=check.cause), "BLANK1", taken=_BUTTON)
-            if check.fix:
-                draw_text(part, check.fix, "FORWARD", taken=_BUTTON)
-            if check.name:
-                select = row.operator("usdphys.check_select", text="", icon="RESTRICT_SELECT_OFF")
-                select.kind, select.name = "object", check.name
-        draw_rest(column, len(proof.checks), MAX_CHECKS)
+        found = [check for check in proof.checks if check.status != "skipped"]
+        _draw_checks(layout, found)
+        skipped = list(proof.checks)[len(found) :]
+        if skipped:
+            header, body = layout.panel("usdphys_prove_skipped", default_closed=True)
+            header.label(text=tr(phrase("Not Tried ({count})", count=len(skipped))))
+            if body is not None:
+                _draw_checks(body, skipped)
+
+
+def _draw_checks(layout: Any, checks: list[Any]) -> None:
+    column = layout.column(align=True)
+    for check in checks[:MAX_CHECKS]:
+        row = column.row(align=True)
+        part, taken = row.column(align=True), _BUTTON if check.name else 0
+        draw_text(part, check.message, _ICONS[check.status], taken=taken)
+        if check.cause:
+            draw_text(part, phrase("Cause: {cause}", cause=check.cause), "BLANK1", taken=taken)
+        if check.fix:
+            draw_text(part, check.fix, "FORWARD", taken=taken)
+        if check.name:
+            select = row.operator("usdphys.check_select", text="", icon="RESTRICT_SELECT_OFF")
+            select.kind, select.name = "object", check.name
+    draw_rest(column, len(checks), MAX_CHECKS)
 
 
 CLASSES = (USDPHYS_PT_beside, USDPHYS_PT_prove)

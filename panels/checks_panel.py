@@ -15,8 +15,8 @@ from . import fitting
 from .places import Sidebar
 
 MAX_ROWS = 20
-#: Pixels that the buttons of an issue take.
-_BUTTONS = 50
+#: Pixels that a button of an issue takes.
+_BUTTON = 25
 ICONS = {"error": "CANCEL", "warning": "ERROR", "info": "INFO"}
 
 
@@ -60,8 +60,10 @@ class USDPHYS_PT_checks(Sidebar, bpy.types.Panel):
 
 def _draw_issue(column: UILayout, issue: report.FoundIssue) -> None:
     row = column.row(align=True)
-    draw_text(row.column(align=True), issue.short, ICONS[issue.severity], taken=_BUTTONS)
-    if issue.kind in ("object", "material", "group"):
+    can_be_selected = issue.kind in ("object", "material", "group")
+    taken = _BUTTON * (can_be_selected + issue.can_be_fixed)
+    draw_text(row.column(align=True), issue.short, ICONS[issue.severity], taken=taken)
+    if can_be_selected:
         _set(row.operator("usdphys.check_select", text="", icon="RESTRICT_SELECT_OFF"), issue)
     if issue.can_be_fixed:
         _set(row.operator("usdphys.check_fix", text="", icon="MODIFIER"), issue)

@@ -11,13 +11,12 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.props import GPRIM_SHAPES
 from ..usdphys_addon.bridge.roles import has_velocity
 from ..usdphys_addon.bridge.stored import stamps
-from ..usdphys_addon.core import schema
-from ..usdphys_addon.core.joint_kinds import AXIS_DOFS, BY_IDENTIFIER, PRESETS
+from ..usdphys_addon.core.joint_kinds import BY_IDENTIFIER
 from ..usdphys_addon.core.schemas import usd_geom, usd_physics
 from ..usdphys_addon.core.words import number_text, phrase
 from ..usdphys_addon.viewport import readout
 from ..usdphys_addon.viewport.wrapped_text import draw_text
-from . import attributes, fitting, vendor
+from . import attributes, fitting, freedoms, vendor
 from .places import Part, in_properties, item_list
 
 _PLACE = ("location", "rotation")
@@ -33,13 +32,7 @@ _BOX = 12
 #: What a list says in place of a name, the part of its rows for names, what its edges and buttons take of a panel, and
 #: the edges of a field.
 _UNNAMED, _NAMES, _LIST, _FIELD = "automatic name", 0.45, 38.0, 16.0
-#: Width of the icon and the arrow of a menu.
-_ICONS = 36.0
 _BREAK_FIELDS = ("break_force", "break_torque")
-_DOF_LABELS = {
-    "transX": "Translation X", "transY": "Translation Y", "transZ": "Translation Z", "rotX": "Rotation X",
-    "rotY": "Rotation Y", "rotZ": "Rotation Z", "distance": "Distance", "linear": "Linear", "angular": "Angular",
-}  # fmt: skip
 
 
 class _Object(Part):
@@ -164,7 +157,7 @@ class _Joint(_SubPart):
             names = [name for name in attributes.fields_of(cls) if name in type(group).__annotations__]
             attributes.draw(layout, group, names, f"{path}.{own}")
         if joint.type == "GENERIC":
-            _draw_freedoms(layout, joint)
+            freedoms.draw_freedoms(layout, joint)
         shared = [name for name in attributes.fields_of(usd_physics.Joint) if name not in _FRAME_FIELDS]
         attributes.draw(layout, joint, [name for name in shared if name not in _BREAK_FIELDS], path)
         for label, groups, schema_cls, useful in (
@@ -175,7 +168,7 @@ class _Joint(_SubPart):
             dofs = [dof for dof in schema_cls.instances if dof in useful or getattr(groups, dof).is_applied]
             body = _fold(layout, f"usdphys_joint_{label.lower()}", label) if dofs else None
             if body is not None:
-                _draw_dofs(body, groups, schema_cls, dofs, f"{path}.{label.lower()}")
+                freedoms.draw_dofs(body, groups, schema_cls, dofs, f"{path}.{label.lower()}")
         body = _fold(layout, "usdphys_joint_break", "Break")
         if body is not None:
             attributes.draw(body, joint, _BREAK_FIELDS, path)
@@ -210,9 +203,7 @@ class _FilteredPairs(_SubPart):
     name, label, applied = "filtered_pairs", "Filtered Pairs", "filtered_pairs"
 
     def draw(self, context: Context) -> None:
-        layout, pairs = self.active_layout(context), context.object.usdphys.filtered_pairs
-        draw_text(layout.column(align=True), "With its children, does not collide with:", "NONE")
-        attributes.draw_list(layout, pairs, "filtered_pairs", "active_index", "filtered_pairs", "USDPHYS_UL_objects")
+        attributes.draw_pairs(self.active_layout(context), context.object.usdphys.filtered_pairs)
 
 
 def _draw_objects(_context: Context, layout: UILayout, item: PropertyGroup) -> None:
@@ -288,39 +279,6 @@ def _draw_mass(layout: UILayout, group: PropertyGroup, path: str, computed: read
         row = attributes.draw_one(layout, group, name, path, ends=not is_offered)
         if is_offered:
             row.operator("usdphys.author_computed", text="", icon="EYEDROPPER", emboss=False).field = name
-
-
-def _draw_dofs(layout: UILayout, groups: Any, cls: type[schema.Schema], dofs: list[str], path: str) -> None:
-    for dof in dofs:
-        group = getattr(groups, dof)
-        layout.prop(group, "is_applied", text=_DOF_LABELS[dof])
-        if group.is_applied:
-            attributes.draw(layout, group, attributes.fields_of(cls), f"{path}.{dof}")
-            if cls is usd_physics.DriveAPI and dof != "distance":
-                row = fitting.together(layout, "Tune Gains", "Same on All", has_icons=True)
-                row.operator("usdphys.joint_tune", icon="FCURVE").dof = dof
-                if dof.startswith("rot"):
-                    row.operator("usdphys.joint_equal_gains", text="Same on All", icon="ORIENTATION_GIMBAL").dof = dof
-
-
-def _draw_freedoms(layout: UILayout, joint: Any) -> None:
-    """Presets, and a row of lock, limit and free for each degree of freedom."""
-    from ..usdphys_addon.authoring import joint_freedoms
-
-    preset = joint_freedoms.preset_of(joint)
-    text = PRESETS[preset].label if preset else "Other Combination"
-    column = layout.column(align=True)
-    row = fitting.labelled(column, "Preset", fitting.buttons_width(text) + _ICONS)
-    row.operator_menu_enum("usdphys.joint_preset", "preset", text=text, icon="PRESET")
-    for dof in AXIS_DOFS:
-        row = fitting.labelled(column, _DOF_LABELS[dof], fitting.buttons_width(*_MOTION_LABELS.values()))
-        now = joint_freedoms.motion_of(joint, dof)
-        for motion in joint_freedoms.MOTIONS:
-            button = row.operator("usdphys.joint_motion", text=_MOTION_LABELS[motion], depress=motion == now)
-            button.dof, button.motion = dof, motion
-
-
-_MOTION_LABELS = {"LOCKED": "Lock", "LIMITED": "Limit", "FREE": "Free"}
 
 
 PARTS = (

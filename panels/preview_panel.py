@@ -166,6 +166,8 @@ class USDPHYS_PT_preview_state(Sidebar, bpy.types.Panel):
         draw_rest(column, len(broken), MAX_ROWS)
         for text in session.warnings:
             draw_text(column, text, "ERROR")
+        if session.is_bottomless:
+            draw_text(column, "Nothing to land on: press Reset, then Ground", "INFO")
 
 
 def _draw_breaks(column: UILayout, events: Any) -> None:

@@ -13,11 +13,12 @@ from ..usdphys_addon.authoring import group_edits, selected, value_keys
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.roles import applies, body_at, is_body
 from ..usdphys_addon.bridge.stored import stamps
+from ..usdphys_addon.core.joint_kinds import BY_IDENTIFIER
 from ..usdphys_addon.core.schemas import usd_physics
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.viewport import readout, selection, shown_values
 from ..usdphys_addon.viewport.wrapped_text import draw_rest, draw_text
-from . import attributes, fitting, vendor
+from . import attributes, fitting, freedoms, vendor
 from .cable_panel import draw_cable
 from .places import Sidebar
 from .preview_panel import draw_kept, draw_play
@@ -43,6 +44,8 @@ _MOVER_ROWS = {
         ("max_force", "Max Force"),
     ),
 }  # fmt: skip
+#: Texts of these rows where the drive turns.
+_OF_TURNS = {"Max Force": "Max Torque"}
 #: Rows of a drive that moves nothing, because these are 0.
 _GAIN_ROWS = (("stiffness", "Stiffness"), ("damping", "Damping"))
 #: Limits by type of joint: (name of the property, text).
@@ -54,8 +57,8 @@ _LIMITS = {
 }
 #: Joints with one degree of freedom, that a spring or a motor may move.
 _MOVED = ("REVOLUTE", "PRISMATIC")
-#: Width of the buttons beside a value, and of the edges of the box.
-_BUTTON = 54.0
+#: Width of the buttons beside a value, without and with the edges of the box.
+_BUTTONS, _BUTTON = 40.0, 54.0
 #: Part of what these buttons leave that is left of a box to tick: Blender splits the row as if they were not there.
 _LEFT_OF_TICK = 0.52
 #: Icon of the button that animates a value, by what animates it.
@@ -87,7 +90,9 @@ class _Rows:
         label = fitting.shown(declared.name if text is None else text)
         row = layout.row(align=True)
         share = _LEFT_OF_TICK if declared.type == "BOOLEAN" else fitting.SPLIT
-        room = fitting.label_room(declared.type, self.room, is_split=True, share=share)
+        # The buttons beside a field take of the field alone.
+        width = self.room if declared.type == "BOOLEAN" else self.room + _BUTTONS
+        room = fitting.label_room(declared.type, width, is_split=True, share=share)
         if name in self.differing:
             signed = f"{label} {_DIFFERS}"
             # The sign comes a moment later, and a label that needed a line of its own would move what is below it.
@@ -318,6 +323,11 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
                         fitting.prop(body, own, "mass")
             self.draw_surface(layout, context, obj)
         self.draw_group(layout, context, obj)
+        if applies(obj, "filtered_pairs"):
+            # Those of a joint's bodies are made with it: here is why they pass through each other.
+            body = _fold(layout, "filtered", "Filtered Pairs")
+            if body is not None:
+                attributes.draw_pairs(body, obj.usdphys.filtered_pairs)
         self.draw_simulators(layout, context, obj, "body")
 
     def draw_surface(self, layout: UILayout, context: Context, obj: Any) -> None:
@@ -394,13 +404,22 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
                 draw_text(column, "It has a drive, whose stiffness and damping are 0", "INFO")
                 fields = _GAIN_ROWS
             for name, text in fields:
-                rows.draw(box, shown_values.name_of(f"joint.drives.{dof}", name), text)
+                shown = _OF_TURNS.get(text, text) if joint.type == "REVOLUTE" else text
+                rows.draw(box, shown_values.name_of(f"joint.drives.{dof}", name), shown)
         elif joint.type == "GENERIC":
-            draw_text(box.column(align=True), "Its limits and drives are in the Physics tab of the properties", "INFO")
+            if rows.others:
+                draw_text(box.column(align=True), phrase("The freedoms of '{name}' alone:", name=obj.name), "NONE")
+            freedoms.draw_freedoms(box, joint)
+            freedoms.draw_limits(box, joint, "object.usdphys.joint.limits")
         for name, text in (("joint_break_force", "Breaks At"), ("joint_break_torque", "Or Torque")):
             rows.draw(box, name, text)
 
     def draw_joint_folds(self, layout: UILayout, rows: _Rows, context: Context, obj: Any) -> None:
+        joint = obj.usdphys.joint
+        body = _fold(layout, "drives", "Drives") if joint.type == "GENERIC" else None
+        if body is not None:
+            dofs = list(BY_IDENTIFIER["GENERIC"].drives)
+            freedoms.draw_dofs(body, joint.drives, usd_physics.DriveAPI, dofs, "object.usdphys.joint.drives")
         body = _fold(layout, "frames", "Frames and Axis")
         if body is not None:
             rows.draw(body, "joint_axis")

@@ -15,8 +15,8 @@ from . import fitting
 from .places import Sidebar
 
 MAX_ROWS = 20
-#: Pixels that the buttons of an edit take.
-_BUTTONS = 50
+#: Pixels that a button of an edit takes.
+_BUTTON = 25
 
 
 class USDPHYS_PT_source_changes(Sidebar, bpy.types.Panel):
@@ -59,7 +59,7 @@ class USDPHYS_PT_source_changes(Sidebar, bpy.types.Panel):
 def _draw_change(column: UILayout, change: source_report.SourceChange, *, is_here: bool) -> None:
     """is_here: its object can be selected."""
     row = column.row(align=True)
-    draw_text(row.column(align=True), change.text, "DOT", taken=_BUTTONS)
+    draw_text(row.column(align=True), change.text, "DOT", taken=_BUTTON * (1 + is_here))
     if is_here:
         row.operator("usdphys.select_object", text="", icon="RESTRICT_SELECT_OFF").name = change.label
     button = row.operator("usdphys.revert_change", text="", icon="LOOP_BACK")

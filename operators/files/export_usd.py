@@ -128,14 +128,17 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.split_layout()
         self.draw_errors(layout, context)
-        from ...usdphys_addon.bridge.identity.remembered import source_name
+        from ...usdphys_addon.bridge.identity.remembered import source_file, source_name
         from ...usdphys_addon.exchange import packed_source
+        from ...usdphys_addon.system.files import USD_SUFFIXES
 
         source = source_name(context.scene)
         if source:
             icon = "PACKAGE" if packed_source.is_packed(context.scene) else "FILE"
             layout.label(text=tr(phrase("Imported from {file}", file=source)), icon=icon)
-            layout.prop(self, "form")
+            # Edits are put on a USD file only; other scenes are written as Blender composes them.
+            if source_file(context.scene).lower().endswith(USD_SUFFIXES):
+                layout.prop(self, "form")
         layout.prop(self, "reader")
         rows = (
             ("selected_only", "animation"), ("meters_per_unit", "kilograms_per_unit", "up_axis"),

@@ -306,10 +306,10 @@ def draw(cls: Any, context: Any = None, *, function: str = "draw", opened: Colle
 # --------------------------------------------------------------------------- how wide it is
 
 
-def _is_narrow(one: Drawn | LayoutRecorder) -> bool:
+def is_narrow(one: Drawn | LayoutRecorder) -> bool:
     """A button or a blank that is as wide as its icon."""
     if isinstance(one, LayoutRecorder):
-        return bool(one.content) and all(map(_is_narrow, one.content))
+        return bool(one.content) and all(map(is_narrow, one.content))
     return one.kind in ("operator", "label") and not one.text
 
 
@@ -317,7 +317,7 @@ def widths(layout: LayoutRecorder, width: float) -> Iterator[tuple[Drawn, float]
     """What is drawn, each with the width that Blender gives it in a layout of a width, at a UI scale of 1."""
     shares = [width] * len(layout.content)
     if layout.kind == "row":
-        narrow = [_is_narrow(one) for one in layout.content]
+        narrow = [is_narrow(one) for one in layout.content]
         rest = (width - 20.0 * sum(narrow)) / max(1, len(narrow) - sum(narrow))
         shares = [20.0 if is_so else rest for is_so in narrow]
     elif layout.kind == "split":

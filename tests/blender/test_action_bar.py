@@ -912,6 +912,15 @@ def test_the_first_steps_get_ticks_and_stay_until_all_are_done():
     assert steps.of(scene) == []
 
 
+def test_a_scene_that_was_imported_into_an_empty_one_has_no_first_steps(tmp_path):
+    steps, scene = panels.Steps(), bpy.context.scene
+    assert steps.of(scene), "an empty scene has them"
+    body = 'def Xform "Crate" (prepend apiSchemas = ["PhysicsRigidBodyAPI"]) {}'
+    (tmp_path / "crate.usda").write_text(f"#usda 1.0\n{body}\n")
+    assert bpy.ops.usdphys.import_usd(filepath=str(tmp_path / "crate.usda")) == {"FINISHED"}
+    assert steps.of(scene) == []
+
+
 def test_a_static_object_is_no_pressed_ground_and_a_floor_of_ones_own_ends_the_steps_with_the_first_play():
     steps = panels.Steps()
     scene = bpy.context.scene

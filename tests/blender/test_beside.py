@@ -17,7 +17,7 @@ from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.playback import session as session_module
 from usdphys_ext.usdphys_addon.proving.twins import Kind, Verdict
 
-from .layout_recorder import LayoutRecorder
+from .layout_recorder import LayoutRecorder, draw
 from .scenes import add_box
 
 
@@ -276,6 +276,28 @@ def test_what_is_wrong_what_is_worth_knowing_and_what_was_skipped_are_told_apart
     )
     prove_operators.USDPHYS_OT_prove.done(operator, bpy.context)
     assert told == [said] and len(bpy.context.window_manager.usdphys_proof.checks) == len(statuses)
+
+
+def test_a_proof_names_objects_and_unfolds_what_was_not_tried(tmp_path):
+    rest = {"name": "", "fix": "", "causes": [], "path": "/root/Crate"}
+    checks = [
+        {**rest, "status": "skipped", "message": "There was no time for /root/Crate."},
+        {**rest, "status": "fail", "message": "/root/Crate sinks into /root/Floor.",
+         "causes": [{"path": "/root/Crate", "attribute": "physics:density"}]},
+    ]  # fmt: skip
+    table = {"verdict": "fail", "headline": "", "wrong": 1, "worth_knowing": 0, "counts": {"pass": 1}, "checks": checks}
+    (tmp_path / "scene.json").write_text(json.dumps(table), encoding="utf-8")
+    operator = SimpleNamespace(
+        command=SimpleNamespace(folder=tmp_path), names={"/root/Crate": "Red Crate"}, report=lambda *_: None
+    )
+    prove_operators.USDPHYS_OT_prove.done(operator, bpy.context)
+    layout = draw(beside_panel.USDPHYS_PT_prove)
+    text = " ".join(layout.labels())
+    assert "'Red Crate' sinks into /root/Floor." in text and "Cause: 'Red Crate' physics:density" in text
+    assert "no time" not in text and "Not Tried (1)" in text
+    assert "no time for 'Red Crate'" in " ".join(
+        draw(beside_panel.USDPHYS_PT_prove, opened=("usdphys_prove_skipped",)).labels()
+    )
 
 
 @pytest.mark.slow

@@ -676,6 +676,30 @@ def test_animation_that_is_not_written_is_named(tmp_path):
     assert "AnimationLeftOut" not in codes
 
 
+DRIVEN = """
+def Xform "World"
+{
+    def Xform "Arm" (prepend apiSchemas = ["PhysicsRigidBodyAPI"]) {}
+    def PhysicsRevoluteJoint "Lift" (prepend apiSchemas = ["PhysicsDriveAPI:angular"])
+    {
+        rel physics:body1 = </World/Arm>
+        float drive:angular:physics:stiffness = 10
+    }
+}
+"""
+
+
+def test_keyframes_of_physics_alone_are_no_motion_that_is_left_out(tmp_path):
+    load(tmp_path, DRIVEN)
+    joint = bpy.data.objects["Lift"]
+    for frame, angle in ((1, 0.0), (40, 0.8)):
+        joint.usdphys.joint.drives.angular.target_position = angle
+        joint.keyframe_insert("usdphys.joint.drives.angular.target_position", frame=frame)
+    assert write(tmp_path)[1] & {"AnimationLeftOut", "AnimatedValueLeftOut"} == {"AnimatedValueLeftOut"}
+    joint.keyframe_insert("location", frame=1)
+    assert "AnimationLeftOut" in write(tmp_path)[1]
+
+
 # --------------------------------------------------------------------------- colliders without faces
 
 FACELESS = """

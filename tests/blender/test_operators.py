@@ -187,7 +187,7 @@ def test_what_is_done_is_a_step_to_undo():
 #: and the one that calls generators, which leave the step.
 WITHOUT_UNDO = {
     "check", "export_usd", "export_mjcf", "export_unreal", "export_urdf", "export_layer", "preview_play",
-    "preview_listen", "preview_step", "preview_reset", "inspect_joints", "inspect_limit", "material_preset_add",
+    "preview_listen", "preview_step", "preview_reset", "inspect_joints", "material_preset_add",
     "body_preset_add", "drive_preset_add", "joint_preset_add", "manual", "report_bug", "batch_convert_folder",
     "export_collections", "vary", "choose_variation", "compare_source", "drop_variations", "edit_generated",
     "find_setting", "library_add", "library_remove", "preview_play_selected", "prove", "share_report", "why",

@@ -527,6 +527,17 @@ def test_plots_of_loads_leave_half_of_the_view_free(height, scale, rows):
     assert joint_loads.rows_in(height, scale) == rows
 
 
+def test_a_joint_that_nothing_has_been_measured_of_has_no_empty_plot():
+    base, arm = scenes.solid("Base"), scenes.solid("Arm", location=(1.5, 0, 0))
+    scenes.select(scenes.add_joint("Hinge", "REVOLUTE", base, arm))
+    session = preview_guard.start(bpy.context)
+    assert [name for name, _ in joint_loads.of_selected(bpy.context, session)] == ["Hinge"]
+    assert joint_loads.plotted(bpy.context, session) == []
+    session.step_once(bpy.context)
+    assert [name for name, _ in joint_loads.plotted(bpy.context, session)] == ["Hinge"]
+    preview_guard.stop()
+
+
 def test_numbers_are_those_of_the_largest_forces_and_do_not_cover_each_other():
     from usdphys_ext.usdphys_addon.viewport import contact_forces
 

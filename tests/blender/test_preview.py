@@ -831,6 +831,23 @@ def test_a_joint_of_a_closed_loop_is_not_posed():
         session.set_joint(path, "linear", 0.5, physics=False)
 
 
+@pytest.mark.parametrize("support", ["nothing", "a joint between them", "ground", "animated", "hook", "no gravity"])
+def test_a_preview_knows_whether_there_is_something_to_land_on(support):
+    bodies = crate(), crate("Other", (3.0, 0.0, 5.0))
+    if support == "a joint between them":
+        scenes.add_joint("Weld", "FIXED", *bodies)
+    elif support == "ground":
+        bpy.ops.usdphys.add_physics(kind="GROUND")
+    elif support == "animated":
+        bodies[1].usdphys.rigid_body.kinematic_enabled = True
+    elif support == "hook":
+        scenes.add_joint("Hook", "FIXED", None, bodies[1])
+    elif support == "no gravity":
+        bpy.context.scene.use_gravity = False
+    session = preview_guard.start(bpy.context)
+    assert session.is_bottomless == (support in ("nothing", "a joint between them"))
+
+
 def test_what_becomes_unstable_is_said_with_its_reason():
     obj = crate()
     obj.usdphys.rigid_body.velocity = (5000, 0, 0)

@@ -157,6 +157,19 @@ def test_the_field_of_the_group_takes_a_name_that_is_not_in_its_list():
     assert field.arguments["results_are_suggestions"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "dof", "text"), [("REVOLUTE", "angular", "Max Torque"), ("PRISMATIC", "linear", "Max Force")]
+)
+def test_what_a_motor_may_use_at_most_is_a_torque_where_it_turns(monkeypatch, kind, dof, text):
+    # Of a sidebar as wide as Blender makes it: the label stands beside the field.
+    monkeypatch.setattr(fitting, "room", lambda: 224.0)
+    door, frame = scenes.solid("Door"), scenes.add_box("Frame")
+    scenes.select(scenes.add_joint("Joint", kind, frame, door))
+    selection.current(bpy.context).mover = "SERVO"
+    layout = box()
+    assert layout.prop_of(selection.current(bpy.context), f"joint_drives_{dof}_max_force").text == text
+
+
 def test_a_joint_shows_what_its_type_and_its_mover_need():
     door, frame = scenes.solid("Door"), scenes.add_box("Frame")
     scenes.make_collider(frame)
@@ -184,7 +197,38 @@ def test_a_joint_shows_what_its_type_and_its_mover_need():
     assert rows() == ["joint_distance_min_distance_text", "joint_distance_max_distance", *breaks]
     values.joint_type = "GENERIC"
     assert rows() == breaks
-    assert any("Physics tab" in text for text in box().labels())
+
+
+def test_the_objects_that_a_body_passes_through_unfold_below_its_box():
+    door, frame = scenes.solid("Door"), scenes.add_box("Frame")
+    scenes.select(door)
+    assert "Filtered Pairs" not in box().labels()
+    door.usdphys.filtered_pairs.is_applied = True
+    door.usdphys.filtered_pairs.filtered_pairs.add().object = frame
+    assert "Filtered Pairs" in box().labels() and not box().all("template_list")
+    (listed,) = box("filtered").all("template_list")
+    assert listed.arguments["dataptr"] == door.usdphys.filtered_pairs
+
+
+def test_each_degree_of_freedom_of_a_custom_joint_is_set_in_its_box():
+    door, frame = scenes.solid("Door"), scenes.add_box("Frame")
+    joint = scenes.add_joint("Joint", "REVOLUTE", frame, door)
+    scenes.select(joint)
+    selection.current(bpy.context).joint_type = "GENERIC"
+    physics = joint.usdphys.joint
+    free = next(dof for dof in ("rotX", "rotY", "rotZ") if not getattr(physics.limits, dof).is_applied)
+    limit = getattr(physics.limits, free)
+    assert box().props(limit) == []
+    assert box().button("usdphys.joint_motion", dof=free, motion="LIMITED").press() == {"FINISHED"}
+    assert [(name, box().prop_of(limit, name).text) for name in box().props(limit)] == [
+        ("low", f"Rotation {free[-1]}"), ("high", "Up To"),
+    ]  # fmt: skip
+    drive = getattr(physics.drives, free)
+    assert box().props(drive) == []
+    assert "is_applied" in box("drives").props(drive)
+    other = scenes.add_joint("Other", "REVOLUTE", frame, door)
+    scenes.select(other, joint)
+    assert "The freedoms of 'Joint' alone:" in box().labels()
 
 
 @pytest.mark.parametrize(
@@ -230,7 +274,7 @@ def test_a_sign_moves_no_row(monkeypatch):
     """It comes a moment later, when the mouse is above the rows below."""
     one, other = scenes.solid("One", shape="AUTO"), scenes.solid("Other", shape="AUTO")
     scenes.select(one, other)
-    monkeypatch.setattr(fitting, "room", lambda: 220.0)
+    monkeypatch.setattr(fitting, "room", lambda: 190.0)
     compute()
     before = list(box().all())
     other.scale = 1.0, 1.0, 3.0

@@ -568,6 +568,18 @@ def test_errors_of_the_source_are_no_reason_to_refuse(tmp_path, robot):
     assert any("when it was imported" in issue.message for issue in result.issues)
 
 
+def test_a_layer_repeats_no_note_of_its_source_but_for_what_it_edits(tmp_path, robot):
+    robot.write_text(ROBOT.replace("rel physics:body1 = </World/Arm>", "rel physics:body1 = </World/Gone>"))
+    load(robot)
+    weld = {issue.code for issue in write(tmp_path / "copy.usda").issues if issue.path == "/World/Weld"}
+    assert weld
+    layer = write(tmp_path / "layer.usda", "layer")
+    assert not {issue.code for issue in layer.issues if issue.path == "/World/Weld"}
+    bpy.data.objects["Weld"].usdphys.joint.break_force = 5.0
+    layer = write(tmp_path / "layer.usda", "layer")
+    assert weld == {issue.code for issue in layer.issues if issue.path == "/World/Weld"}
+
+
 def test_a_package_is_written_with_what_it_refers_to(shared, tmp_path):
     source = assets.file("urdf/07-physics/reference_usd/physics.usda",
                          "urdf/arm_of_meshes/reference_usd/arm_of_meshes.usda")  # fmt: skip

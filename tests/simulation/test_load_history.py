@@ -33,6 +33,8 @@ def test_the_break_of_a_joint_is_kept_with_its_time_and_load_and_a_plot_of_the_l
     assert weak.broken is not None and weak.broken.seconds == pytest.approx(world.time_step)
     assert weak.broken.force == weak.most_force == pytest.approx(10 * G, rel=0.02)
     assert weak.values[-1][1:] == (0.0, 0.0) and weak.values[-1][0] == pytest.approx(world.time)
+    assert (weak.force, weak.torque) == (ZERO, ZERO), "nothing is held any longer"
+    assert strong.force[2] == pytest.approx(10 * G, rel=0.01)
     assert strong.broken is None and strong.values[-1][1] == pytest.approx(10 * G, rel=0.01)
     assert strong.values[0][0] == pytest.approx(world.time - SECONDS, abs=1e-6)
     world.reset()

@@ -7,7 +7,7 @@ Blender does not know. What was edited is found by comparing the scene with the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from copy import copy
 from dataclasses import replace as replaced
 from functools import cached_property, partial
@@ -168,6 +168,7 @@ def _export(
     if form == "layer":
         edited = _edited_prims(comparison, edits, scene_edits)
         result.edited, result.counts = len(edited), summary.counts(_physics_of(comparison, edited))
+        result.issues = _not_of_source(result.issues, comparison.old, edited)
     report_uniform(reading.model, reading.frame, result.issues)
     coasting = coasting_paths(comparison.new) - coasting_paths(comparison.old)
     result.issues += _issues_of_edits(written, form, sorted(coasting))
@@ -250,6 +251,14 @@ def _told_apart(issues: list[Issue], old: PhysicsModel) -> list[Issue]:
         if issue.severity == "error" and (issue.code, issue.path) in known else issue
         for issue in issues
     ]  # fmt: skip
+
+
+def _not_of_source(issues: list[Issue], old: PhysicsModel, edited: Set[str]) -> list[Issue]:
+    """The issues but those that the source has itself, where a layer over it changes nothing. edited: paths."""
+    if all(issue.path in edited for issue in issues):
+        return issues
+    known = {(issue.code, issue.path) for issue in validate.validate(old, check_geometry=False)}
+    return [issue for issue in issues if issue.path in edited or (issue.code, issue.path) not in known]
 
 
 def _round_frames(edits: Difference) -> None:

@@ -15,6 +15,7 @@ import bpy
 from bpy.types import Context, Depsgraph, Object, Scene
 
 from ..bridge import authored_poses, curves, scene_read, tet_meshes
+from ..bridge.animated import curves_of, is_of_transform
 from ..bridge.environment import require_usd
 from ..bridge.identity.remembered import home_of, looks_of
 from ..bridge.mesh import options_to_write_as_shown
@@ -635,8 +636,7 @@ def report_scaled_velocities(model: PhysicsModel, units: StageUnits, issues: lis
 
 def _moves_over_time(obj: Object) -> bool:
     """True if keyframes, drivers or the animation of an imported file move an object."""
-    data = obj.animation_data
-    if data is not None and (data.action is not None or len(data.drivers) or len(data.nla_tracks)):
+    if any(is_of_transform(curve.data_path) for curve, _ in curves_of(obj)):
         return True
     return any(constraint.type == "TRANSFORM_CACHE" for constraint in obj.constraints)
 

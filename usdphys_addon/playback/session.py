@@ -27,7 +27,7 @@ from ..simulation.energies import Energies
 from ..simulation.engine import ENGINES, Ability, NotLiveError, Program
 from ..simulation.live_values import LiveValues
 from ..simulation.world import World
-from . import beside, live_edits, others_held
+from . import beside, falling, live_edits, others_held
 from .led_bodies import LedBodies
 from .shown_bodies import ShownBodies, is_own
 
@@ -165,6 +165,8 @@ class PreviewSession:
         self.issues: list[Issue] = [issue for issue in reading.issues if issue.severity != "info"]
         self.shown = ShownBodies(self.world, reading)
         self.issues += self.shown.issues
+        #: True where all bodies fall for ever.
+        self.is_bottomless = falling.is_bottomless(self.world, self.model)
         #: The values that change over time.
         self.animated = reading.animated
         self._coasting = coasting_paths(self.model)

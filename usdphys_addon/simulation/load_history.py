@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 #: Seconds of simulation that are kept for a plot, and the most values.
 SECONDS, MOST = 4.0, 1000
+_ZERO: Vector = (0.0, 0.0, 0.0)
 
 
 class JointBreak(NamedTuple):
@@ -77,6 +78,8 @@ class LoadHistory:
     def loads_of(self, path: str) -> JointLoads:
         """What a joint has borne. It is watched from now on; raises KeyError if it is not simulated."""
         self.watch(path)
-        return JointLoads(
-            tuple(self._values[path]), *self._most[path], *self._world.joint_wrench(path), self.breaks.get(path)
-        )
+        broken = self.breaks.get(path)
+        # The engine keeps the wrench under which a joint broke.
+        is_held = broken is None or broken.seconds == self._world.time
+        wrench = self._world.joint_wrench(path) if is_held else (_ZERO, _ZERO)
+        return JointLoads(tuple(self._values[path]), *self._most[path], *wrench, broken)

@@ -36,6 +36,11 @@ def of_selected(context: Context, session: Any) -> list[tuple[str, JointLoads]]:
     return list(by_name.items())
 
 
+def plotted(context: Context, session: Any) -> list[tuple[str, JointLoads]]:
+    """Those of which something has been measured: nothing before the first time step, or while joints are posed."""
+    return [(name, loads) for name, loads in of_selected(context, session) if loads.values]
+
+
 def rows_in(height: float, scale: float) -> int:
     """How many plots a view of so many pixels has room for; one at least."""
     return min(MOST, max(1, int(COVERED * height / ((plot_box.HEIGHT + plot_box.MARGIN) * scale))))
@@ -60,8 +65,8 @@ def _draw() -> None:
     # The sidebar lies over the view.
     covered = sum(part.width for part in context.area.regions if part.type == "UI" and part.width > 1)
     left = context.region.width - covered - (plot_box.WIDTH + plot_box.MARGIN) * scale
-    plotted = of_selected(context, session)[: rows_in(context.region.height, scale)]
-    for row, (name, loads) in enumerate(plotted):
+    shown = plotted(context, session)[: rows_in(context.region.height, scale)]
+    for row, (name, loads) in enumerate(shown):
         _draw_plot(name, loads, left, (plot_box.MARGIN + row * (plot_box.HEIGHT + plot_box.MARGIN)) * scale, scale)
 
 
