@@ -17,7 +17,7 @@ from ..core.words import counted
 from ..simulation.joint_poses import position_of, relative_pose, whole_turns
 from . import opinions
 from .budget import OutOfTimeError
-from .certificate import Check, Status, measure
+from .certificate import Check, Status, also, measure
 from .experiments import Parting
 from .opinions import Cause, Opinion
 from .runs import Motion, Part, Subject, ends_of, radius_of, simulated, subject_of
@@ -94,10 +94,7 @@ def inside(subject: Subject, pose: Pose) -> Iterator[Check]:
     for numbers in groups.values():
         issue, others = found[numbers[0]], len(numbers) - 1
         message = issue.message
-        if others == 1:
-            message += " " + "So does 1 other pair of bodies."
-        elif others:
-            message += " " + f"So do {others} other pairs of bodies."
+        message += also(others, "So does 1 other pair of bodies.", f"So do {others} other pairs of bodies.")
         if not pose.is_chosen:
             message += f" {pose.words}"
         status: Status = "fail" if pose.is_chosen else "doubtful"

@@ -16,7 +16,7 @@ from ..simulation.engine import programs as that_read_files
 from . import answers, habits, joints, opinions, plain, programs
 from .answers import Outcome
 from .budget import Budget, OutOfTimeError
-from .certificate import Check, measure
+from .certificate import Check, also, measure
 from .opinions import Opinion
 from .runs import FINER, STEP, Motion, Subject, simulated
 
@@ -148,10 +148,7 @@ def _left_out_checks(left_out: Mapping[str, str]) -> Iterator[Check]:
         groups.setdefault(why, []).append(path)
     for why, paths_of in groups.items():
         message, others = f"{paths_of[0]} is tried with the whole asset only: {why}.", len(paths_of) - 1
-        if others == 1:
-            message += " " + "So is 1 other joint."
-        elif others:
-            message += " " + f"So are {others} other joints."
+        message += also(others, "So is 1 other joint.", f"So are {others} other joints.")
         yield Check("joints", "experiments", "skipped", message, paths_of[0], data={"joints": paths_of})
 
 
@@ -161,10 +158,7 @@ def _late_check(engine: str, late: Sequence[str]) -> Check:
     message = f"There was no time for the {words} in {name}."
     if engine == PREVIEW:
         message = f"There was no time for the {words} in the preview."
-    if others == 1:
-        message += " " + "Nor was there for 1 other experiment."
-    elif others:
-        message += " " + f"Nor was there for {others} other experiments."
+    message += also(others, "Nor was there for 1 other experiment.", f"Nor was there for {others} other experiments.")
     return Check("joints", late[0], "skipped", message, data={"engine": engine, "experiments": list(late)})
 
 
