@@ -932,6 +932,23 @@ def test_an_engine_that_gives_no_numbers_is_said_to_be_so_and_no_cause_is_search
     assert check.fix == "Check the masses, moments of inertia and gains there."
 
 
+def test_an_engine_that_is_lost_where_bodies_start_inside_others_is_said_to_be_so_with_them() -> None:
+    """Of a robot whose hips start 6 cm inside its trunk, PhysX gave no numbers, and the masses were to be checked."""
+    model = model_of(stage_of(DEMOS["pendulum"](METERS)))
+    experiment = experiments.Experiment(model, 0.3, is_cheap=True)
+    cause = opinions.Cause(f"{W}/Bar", "physics:filteredPairs")
+    start = certificate.Check("asset", "inside", "doubtful", "", f"{W}/Bar", (cause,))
+
+    def gone(_chosen: Any, _rate: int = 1) -> runs.Motion:
+        places = experiment.motion.positions.copy()
+        places[1:] = np.nan
+        return replace(experiment.motion, positions=places)
+
+    ((check, _, _),) = other_engines.engine_checks(model, experiment, {"mujoco": gone}, [start], Budget(60.0), 1.0)
+    assert (check.causes, check.fix) == ((cause,), "")
+    assert "no numbers for /World/Bar from then on. Bodies that start inside others are pushed apart" in check.message
+
+
 def test_each_engine_is_run_before_a_reason_is_searched_for_one() -> None:
     """The search for what Havok does took all the time, and PhysX and Newton were left out."""
     model = model_of(stage_of(DEMOS["pendulum"](METERS)))
