@@ -1098,6 +1098,20 @@ def test_a_drive_that_friction_stops_short_of_its_target_is_doubtful_and_wrong_w
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("damping", "verdict"), [(0.02, "doubtful"), (0.8, "pass"), (30.0, "fail")])
+def test_a_drive_that_swings_about_its_target_can_move_its_joint(damping: float, verdict: str) -> None:
+    """Of a pendulum with a servo of 1 N m/rad it was said that it does not move it to a target."""
+    # A swing of 3.6 s.
+    file = hinge_file(low=-90.0, high=90.0, drives={"angular": {"stiffness": 1.0, "damping": damping}})
+    proof = prove(Wish("a", model_of(stage_of(file.text())), sections=frozenset({"joints"})))
+    (check,) = (check for check in proof.certificate.checks if check.name == "drive moves")
+    assert check.status == verdict, check.message
+    if verdict == "doubtful":
+        assert "still swings about it after 5 s" in check.message
+        assert [one.attribute.rpartition(":")[2] for one in check.causes] == ["damping", "stiffness"]
+
+
+@pytest.mark.slow
 def test_each_drive_that_friction_stops_short_is_told() -> None:
     file = File(METERS)
     for number in range(2):

@@ -332,6 +332,16 @@ def _outcome_check(model: PhysicsModel, group: Sequence[tuple[joints.Probe, Outc
     return Check("joints", outcome.experiment, "differs", message, first.facts.path, causes, fix, data)
 
 
+def _swinging_check(subject: Subject, probe: joints.Probe) -> Check:
+    """Of a drive that moves its joint to its target, and does not stop it there."""
+    joint, patience = probe.facts.prim.display, answers.PATIENCE
+    message = f"The drive of {joint} moves its body to a target, and still swings about it after {patience:g} s."
+    said = [Opinion(probe.facts.path, f"PhysicsDriveAPI:{probe.dof}", field) for field in ("damping", "stiffness")]
+    causes = tuple(opinions.cause_alone(subject.model, one) for one in said)
+    fix = "Give it more damping, or more stiffness, or accept it."
+    return Check("joints", "drive moves", "doubtful", message, probe.facts.path, causes, fix)
+
+
 def _drive_checks(subject: Subject, probes: Sequence[joints.Probe], has_time: Callable[[], bool]) -> Iterator[Check]:
     """Whether the drive of each joint can move it at all, by its own numbers."""
     failed, tried, untried = False, False, 0
@@ -350,6 +360,9 @@ def _drive_checks(subject: Subject, probes: Sequence[joints.Probe], has_time: Ca
             continue
         failed = True
         words = answers.blocking(probe, terms)
+        if not words and answers.passes(probe, terms):
+            yield _swinging_check(subject, probe)
+            continue
         said = joints.said_at(probe.facts.prim, words or "stiffness of the drive")
         causes = (opinions.cause_alone(subject.model, Opinion(probe.facts.path, *said)),) if said else ()
         joint, patience = probe.facts.prim.display, answers.PATIENCE
