@@ -250,6 +250,16 @@ def _limit_causes(model: PhysicsModel, prim: Any, dof: str, end: str, what: str)
 _LED = (2e-3, 0.02)
 
 
+class _Away(NamedTuple):
+    """A joint that starts away from where its leader has it. place, wanted: m or rad."""
+
+    path: str
+    leader: str
+    place: float
+    wanted: float
+    axis: int
+
+
 def followers(subject: Subject, pose: Pose) -> Iterator[Check]:
     """Joints that start away from where those that they follow have them."""
     rules = {facts.path: rule for facts in subject.joints if (rule := following(facts.prim)) is not None}
@@ -257,10 +267,10 @@ def followers(subject: Subject, pose: Pose) -> Iterator[Check]:
         return
     named = rules.keys() | {rule.leader for rule in rules.values()}
     places = {
-        facts.path: place for facts in subject.joints
-        if facts.path in named and (place := _place(subject, facts)) is not None
+        facts.path: found for facts in subject.joints
+        if facts.path in named and (found := _place(subject, facts)) is not None
     }  # fmt: skip
-    found = []
+    away_ones: list[_Away] = []
     for path, rule in rules.items():
         if path not in places or rule.leader not in places:
             continue
@@ -268,22 +278,22 @@ def followers(subject: Subject, pose: Pose) -> Iterator[Check]:
         # A place of a hinge is known but for whole turns, and so is what follows from it.
         away = math.remainder(led_to - place, math.tau) if axis == 3 else led_to - place
         if abs(away) > _LED[axis == 3]:
-            found.append((path, rule.leader, place, place + away, axis))
-    if not found:
+            away_ones.append(_Away(path, rule.leader, place, place + away, axis))
+    if not away_ones:
         yield Check(SECTION, "followers", "pass", "Joints start where those that they follow have them.")
         return
-    path, leading, *values, axis = found[0]
-    joint, leader = (subject.model.prims[one].display for one in (path, leading))
-    start, wanted = (measure(value, axis) for value in values)
+    first = away_ones[0]
+    joint, leader = (subject.model.prims[one].display for one in (first.path, first.leader))
+    start, wanted = (measure(value, first.axis) for value in (first.place, first.wanted))
     message = f"{joint} starts at {start}, and {leader}, which it follows, has it at {wanted}."
-    message += so_do_joints(len(found) - 1)
+    message += so_do_joints(len(away_ones) - 1)
     if not pose.is_chosen:
         message += f" {pose.words}"
-    causes = tuple(cause for one in found for cause in _led_by(subject.model, one[0]))
-    data = {"joints": [{"path": one[0], "value": one[2], "wanted": one[3]} for one in found]}
+    causes = tuple(cause for one in away_ones for cause in _led_by(subject.model, one.path))
+    data = {"joints": [{"path": one.path, "value": one.place, "wanted": one.wanted} for one in away_ones]}
     status: Status = "fail" if pose.is_chosen else "doubtful"
     fix = "Correct the numbers that it follows by, or the pose of one of the two."
-    yield Check(SECTION, "followers", status, message, path, causes, fix, data)
+    yield Check(SECTION, "followers", status, message, first.path, causes, fix, data)
 
 
 def _place(subject: Subject, facts: JointFacts) -> tuple[float, int] | None:
