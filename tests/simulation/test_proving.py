@@ -676,7 +676,7 @@ def test_what_is_true_of_the_asset_and_seldom_meant_is_doubtful_told_once_and_no
 
 def test_what_rounding_leaves_of_a_position_is_said_as_nothing() -> None:
     assert certificate.measure(1e-16, 3) == "0 degrees"
-    assert certificate.measure(-1e-12, 0) == "0 m"
+    assert certificate.measure(-1e-12, 0) == "0 m" and certificate.measure(-4.3e-9, 3) == "0 degrees"
     assert certificate.measure(0.5, 0) == "0.5 m"
 
 

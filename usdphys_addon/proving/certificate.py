@@ -137,7 +137,7 @@ def so_do_joints(count: int) -> str:
 
 def measure(value: float, axis: int) -> str:
     """A position of a joint in words. value: m or rad. axis: of its degree of freedom; from 3 on it turns."""
-    value = 0.0 if abs(value) < 1e-9 else value  # what is left by rounding
+    value = 0.0 if abs(value) < 1e-7 else value  # what is left by rounding, of single precision, too
     return f"{math.degrees(value):.4g} degrees" if axis >= 3 else f"{value:.4g} m"
 
 
