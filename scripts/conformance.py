@@ -257,7 +257,7 @@ def cells_of(page: Path) -> dict[str, dict[str, str]]:
 
 
 def cell(one: dict[str, Any] | None) -> str:
-    if one is None or one["verdict"] == "refused":
+    if one is None or one["verdict"] in ("refused", "broken"):
         return "-"
     if one["value"] is None or abs(one["value"]) > 1e5:
         return "**lost**"

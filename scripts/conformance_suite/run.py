@@ -13,8 +13,9 @@ Needs Python 3.10 or later and numpy. ADAPTER.py has one function:
         m, and a quaternion, w first, in the world of the file. Raise NotImplementedError("why") where the engine
         cannot run the scene.'''
 
-One line for each scene: its name, `holds`, `off` or `refused`, the number that was measured, and the answer. Exit
-status 1 where a scene is off or all are refused, 2 for a wrong call.
+One line for each scene: its name, `holds`, `off`, `refused` or `broken`, the number that was measured, and the answer.
+A scene is broken where the adapter raises another exception, or returns no such poses; the others run all the same.
+Exit status 1 where a scene is off or broken, or none holds, 2 for a wrong call.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ import importlib.util
 import json
 import math
 import sys
+import traceback
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
@@ -35,24 +38,37 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("adapter", type=Path, metavar="ADAPTER.py")
     parser.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="handed to the adapter")
     parser.add_argument("--form", choices=("usda", "glb"), default="usda", help="which file of each scene")
-    parser.add_argument("--only", default="", help="only scenes with this in their name")
+    parser.add_argument("--only", default="", help="only scenes with this in their name or title; case does not matter")
     parser.add_argument("--json", type=Path, help="write the results to this file")
     options = parser.parse_args(arguments)
     if not options.adapter.is_file():
         parser.error(f"'{options.adapter}' is no file")
-    simulate = load(options.adapter).simulate
-    results = []
-    for scene in scenes():
-        if options.only in scene["name"] and options.form in scene["files"]:
-            results.append(result(scene, simulate, options))
-            print(line(results[-1]), flush=True)
-    if not results:
+    if not any(True for _ in chosen(options)):
         parser.error(f"no scene has '{options.only}' in its name")
+    simulate = getattr(load(options.adapter), "simulate", None)
+    if simulate is None:
+        parser.error(f"'{options.adapter}' has no function simulate(file, seconds, rate)")
     if options.json:
-        options.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+    results = []
+    for scene in chosen(options):
+        results.append(result(scene, simulate, options))
+        print(line(results[-1]), flush=True)
+        if options.json:
+            # An engine may end the process.
+            options.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
     verdicts = Counter(one["verdict"] for one in results)
-    print(f"{len(results)} scenes: {verdicts['holds']} hold, {verdicts['off']} off, {verdicts['refused']} refused")
-    return 1 if verdicts["off"] or not verdicts["holds"] else 0
+    told = f"{verdicts['holds']} hold, {verdicts['off']} off, {verdicts['refused']} refused"
+    print(f"{len(results)} scenes: {told}, {verdicts['broken']} broken")
+    return 1 if verdicts["off"] or verdicts["broken"] or not verdicts["holds"] else 0
+
+
+def chosen(options: argparse.Namespace) -> Iterator[dict]:
+    """The scenes that are asked for."""
+    wanted = options.only.lower()
+    for scene in scenes():
+        if options.form in scene["files"] and (wanted in scene["name"].lower() or wanted in scene["title"].lower()):
+            yield scene
 
 
 def load(adapter: Path):
@@ -77,6 +93,9 @@ def result(scene: dict, simulate, options: argparse.Namespace) -> dict:
         value = measured(scene, poses, is_y_up=options.form == "glb")
     except NotImplementedError as error:
         return {**known, "verdict": "refused", "value": None, "why": str(error)}
+    except Exception as error:
+        traceback.print_exc()
+        return {**known, "verdict": "broken", "value": None, "why": f"{type(error).__name__}: {error}"}
     is_right = math.isfinite(value) and abs(value - scene["expected"]) <= scene["tolerance"] + 1e-9
     return {**known, "verdict": "holds" if is_right else "off", "value": value if math.isfinite(value) else None}
 
@@ -94,7 +113,7 @@ def measured(scene: dict, poses: dict, *, is_y_up: bool) -> float:
     for path, rows in poses.items():
         values = np.asarray(rows, float)
         if values.shape != (wanted, 7):
-            raise SystemExit(f"the adapter gives {values.shape} for '{path}' and not ({wanted}, 7)")
+            raise TypeError(f"the adapter gives {values.shape} for '{path}' and not ({wanted}, 7)")
         place, turn = values[:, :3], values[:, 3:]
         if is_y_up:
             x, y, z = place.T
@@ -114,8 +133,8 @@ def measured(scene: dict, poses: dict, *, is_y_up: bool) -> float:
 
 def line(one: dict) -> str:
     answer = f"{one['expected']:.4g} +- {one['tolerance']:.3g} {one['unit']}"
-    if one["verdict"] == "refused":
-        return f"{one['name']} refused: {one['why']}"
+    if one["verdict"] in ("refused", "broken"):
+        return f"{one['name']} {one['verdict']}: {one['why']}"
     value = "lost" if one["value"] is None else f"{one['value']:.4g}"
     return f"{one['name']} {one['verdict']} {value} (answer {answer})"
 

@@ -42,10 +42,12 @@ def suite(conformance: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def judged(suite: Path, adapter: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def judged(
+    suite: Path, adapter: Path, *arguments: str, only: str = FLIGHT, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """The runner in a Python that knows nothing of this checkout."""
     known = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    command = [sys.executable, str(suite / "run.py"), str(adapter), *arguments, "--only", FLIGHT]
+    command = [sys.executable, str(suite / "run.py"), str(adapter), *arguments, "--only", only]
     return subprocess.run(command, cwd=suite, env=known | environment, capture_output=True, text=True, check=False)
 
 
@@ -97,13 +99,37 @@ def test_an_engine_with_other_gravity_is_off(suite: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(("body", "said"), [
     ("raise NotImplementedError('no flight here')", "refused: no flight here"),
     ("return {}", "refused: no poses of 'Ball'"),
-    ("return {'/World/Ball': [[0.0] * 7]}", "the adapter gives (1, 7) for '/World/Ball' and not (61, 7)"),
+    ("return {'/World/Ball': [[0.0] * 7]}", "broken: TypeError: the adapter gives (1, 7) for '/World/Ball' and not"),
+    ("return None", "broken: AttributeError"), ("return [][0]", "broken: IndexError: list index out of range"),
 ])  # fmt: skip
 def test_what_is_no_motion_is_said(suite: Path, tmp_path: Path, body: str, said: str) -> None:
     adapter = tmp_path / "other.py"
     adapter.write_text(f"def simulate(file, seconds, rate):\n    {body}\n")
     done = judged(suite, adapter)
     assert done.returncode == 1 and said in done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_an_adapter_that_fails_in_one_scene_is_judged_in_the_others(suite: Path, tmp_path: Path) -> None:
+    """It ended the run with a traceback, and no results were written."""
+    adapter = tmp_path / "thrown.py"
+    adapter.write_text(THROWN.replace("time = ", "assert 'flight' in file.name\n    time = "))
+    results = tmp_path / "new" / "results.json"
+    # As the page calls it.
+    done = judged(suite, adapter, "--json", str(results), only="F")
+    verdicts = {one["name"]: one["verdict"] for one in json.loads(results.read_text())}
+    assert done.returncode == 1 and set(verdicts.values()) == {"holds", "broken"}, done.stdout + done.stderr
+    assert "AssertionError" in done.stdout and f"{len(verdicts) - 1} broken" in done.stdout
+    assert next(name for name, verdict in verdicts.items() if verdict == "holds").startswith(FLIGHT)
+
+
+def test_what_is_missing_for_an_adapter_is_said(suite: Path, tmp_path: Path) -> None:
+    done = judged(suite, suite / "adapters" / "usdphys.py", USDPHYS="no-such-command")
+    assert done.returncode == 1 and "'no-such-command' is not found" in done.stderr and "Traceback" not in done.stderr
+    empty = tmp_path / "empty.py"
+    empty.write_text("")
+    done = judged(suite, empty)
+    assert done.returncode == 2 and "has no function simulate" in done.stderr and "Traceback" not in done.stderr
 
 
 @pytest.mark.slow

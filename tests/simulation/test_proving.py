@@ -676,7 +676,7 @@ def test_what_is_true_of_the_asset_and_seldom_meant_is_doubtful_told_once_and_no
 
 def test_what_rounding_leaves_of_a_position_is_said_as_nothing() -> None:
     assert certificate.measure(1e-16, 3) == "0 degrees"
-    assert certificate.measure(-1e-12, 0) == "0 m"
+    assert certificate.measure(-1e-12, 0) == "0 m" and certificate.measure(-4.3e-9, 3) == "0 degrees"
     assert certificate.measure(0.5, 0) == "0.5 m"
 
 
@@ -932,6 +932,23 @@ def test_an_engine_that_gives_no_numbers_is_said_to_be_so_and_no_cause_is_search
     assert check.fix == "Check the masses, moments of inertia and gains there."
 
 
+def test_an_engine_that_is_lost_where_bodies_start_inside_others_is_said_to_be_so_with_them() -> None:
+    """Of a robot whose hips start 6 cm inside its trunk, PhysX gave no numbers, and the masses were to be checked."""
+    model = model_of(stage_of(DEMOS["pendulum"](METERS)))
+    experiment = experiments.Experiment(model, 0.3, is_cheap=True)
+    cause = opinions.Cause(f"{W}/Bar", "physics:filteredPairs")
+    start = certificate.Check("asset", "inside", "doubtful", "", f"{W}/Bar", (cause,))
+
+    def gone(_chosen: Any, _rate: int = 1) -> runs.Motion:
+        places = experiment.motion.positions.copy()
+        places[1:] = np.nan
+        return replace(experiment.motion, positions=places)
+
+    ((check, _, _),) = other_engines.engine_checks(model, experiment, {"mujoco": gone}, [start], Budget(60.0), 1.0)
+    assert (check.causes, check.fix) == ((cause,), "")
+    assert "no numbers for /World/Bar from then on. Bodies that start inside others are pushed apart" in check.message
+
+
 def test_each_engine_is_run_before_a_reason_is_searched_for_one() -> None:
     """The search for what Havok does took all the time, and PhysX and Newton were left out."""
     model = model_of(stage_of(DEMOS["pendulum"](METERS)))
@@ -1078,6 +1095,20 @@ def test_a_drive_that_friction_stops_short_of_its_target_is_doubtful_and_wrong_w
     (check,) = (check for check in proof.certificate.checks if check.name == "drive moves")
     assert check.status == verdict
     assert [cause.attribute for cause in check.causes] == ["newton:friction"] * (verdict != "pass")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("damping", "verdict"), [(0.02, "doubtful"), (0.8, "pass"), (30.0, "fail")])
+def test_a_drive_that_swings_about_its_target_can_move_its_joint(damping: float, verdict: str) -> None:
+    """Of a pendulum with a servo of 1 N m/rad it was said that it does not move it to a target."""
+    # A swing of 3.6 s.
+    file = hinge_file(low=-90.0, high=90.0, drives={"angular": {"stiffness": 1.0, "damping": damping}})
+    proof = prove(Wish("a", model_of(stage_of(file.text())), sections=frozenset({"joints"})))
+    (check,) = (check for check in proof.certificate.checks if check.name == "drive moves")
+    assert check.status == verdict, check.message
+    if verdict == "doubtful":
+        assert "still swings about it after 5 s" in check.message
+        assert [one.attribute.rpartition(":")[2] for one in check.causes] == ["damping", "stiffness"]
 
 
 @pytest.mark.slow
@@ -1350,15 +1381,18 @@ def test_what_an_engine_lets_collide_that_a_joint_keeps_apart_is_said(below: boo
     assert ((f"{W}/Slide", "physics:body0") in [(one.path, one.attribute) for one in check.causes]) == is_told
 
 
-@pytest.mark.parametrize(
-    "shape, spin, is_said", [("Cylinder", 180.0, True), ("Cylinder", 0.0, False), ("Sphere", 180.0, False)]
-)
+@pytest.mark.parametrize(("shape", "spin", "height", "is_said"), [
+    ("Cylinder", 180.0, 0.5, True), ("Cylinder", 0.0, 0.5, False), ("Sphere", 180.0, 0.5, False),
+    ("Cylinder", 180.0, 5.0, False),
+])  # fmt: skip
 def test_an_engine_that_gives_cylinders_edges_is_said_to_where_one_rolls(
-    shape: str, spin: float, is_said: bool
+    shape: str, spin: float, height: float, is_said: bool
 ) -> None:
-    """A wheel that rolled 2.00 m by the formula, 1.94 m in PhysX and 1.19 m in Havok."""
+    """A wheel that rolled 2.00 m by the formula, 1.94 m in PhysX and 1.19 m in Havok. An arm that swings rolls nowhere:
+    of a humanoid that hung by its trunk, the upper arm was said to roll."""
     file = File(METERS)
-    file.add(file.body("Wheel", rotation=about("X", 90.0), shape=shape, size=(0.5, 0.2, 0.0), spin=(0.0, 0.0, spin)))
+    file.add(file.ground(), file.body("Wheel", (0, 0, height), rotation=about("X", 90.0), shape=shape,
+                                      size=(0.5, 0.2, 0.0), spin=(0.0, 0.0, spin)))  # fmt: skip
     model = model_of(stage_of(file.text()))
     experiment = experiments.Experiment(model, 0.5, is_cheap=True)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from usdphys_ext.usdphys_addon.core import clock
-from usdphys_ext.usdphys_addon.proving import bearing, oddities
+from usdphys_ext.usdphys_addon.proving import at_start, bearing, oddities
 from usdphys_ext.usdphys_addon.proving.budget import Budget
 from usdphys_ext.usdphys_addon.proving.certificate import Check
 from usdphys_ext.usdphys_addon.proving.prove import Wish, prove
@@ -590,3 +590,56 @@ def test_what_gravity_does_not_act_on_flies_on_and_gains_no_energy_by_its_height
     file.add(file.body("Kite", (0, 0, 1), size=(0.2,) * 3, velocity=(0, 0, 0.5), **values), file.ground(-500.0))
     stage = stage_of(file.text())
     assert [checks_of(stage, name)[0].status for name in ("rest", "energy")] == ["pass" if flies else "fail", "pass"]
+
+
+# --------------------------------------------------------------------------- joints that follow
+
+
+def finger(offset: float, ratio: float = 1.0, leader_at: float = 0.0, apis: str = "NewtonMimicAPI") -> Any:
+    """A joint at zero that follows another one, which is turned by so many degrees. offset: degrees."""
+    file = File(METERS)
+    turn = math.radians(leader_at) / 2.0
+    lines = [f"rel newton:mimicJoint = <{W}/Lead>", f"float newton:mimicCoef1 = {ratio}"]
+    lines += [f"float newton:mimicCoef0 = {offset}"] * (offset != 0.0)
+    for number, name in enumerate(("Lead", "Follow")):
+        file.add(file.body(f"Bar{number}", (0.5, 0.5 * number, 1), mass=0.1, size=(1, 0.05, 0.05), collides=False))
+        file.add(file.joint(
+            name, "Revolute", "", f"{W}/Bar{number}", pos0=(0, 0.5 * number, 1), pos1=(-0.5, 0, 0), axis="Y",
+            rot0=(math.cos(turn), 0, -math.sin(turn), 0) if name == "Lead" else (1, 0, 0, 0),
+            apis=[apis] * number, lines=lines * number,
+        ))  # fmt: skip
+    return stage_of(file.text())
+
+
+@pytest.mark.parametrize(("offset", "ratio", "leader_at", "attributes", "words"), [
+    (0.0, 1.0, 0.0, None, ""), (30.0, 1.0, 0.0, ["newton:mimicCoef0", "newton:mimicCoef1"], "at 30 degrees"),
+    (0.0, 2.0, 20.0, ["newton:mimicCoef1"], "at 40 degrees"), (-40.0, 2.0, 20.0, None, ""),
+    (360.0, 1.0, 0.0, None, ""),
+])  # fmt: skip
+@pytest.mark.parametrize("is_posed", [True, False])
+def test_a_joint_that_starts_where_its_leader_does_not_have_it_is_named_with_the_numbers(
+    offset: float, ratio: float, leader_at: float, attributes: list[str] | None, words: str, is_posed: bool
+) -> None:
+    subject = subject_of(read.read_stage(finger(offset, ratio, leader_at)))
+    (check,) = at_start.followers(subject, at_start.Pose(is_posed))
+    if attributes is None:
+        assert check.status == "pass"
+        return
+    assert check.status == ("fail" if is_posed else "doubtful") and at_start.is_of_the_start(check)
+    assert [cause.attribute for cause in check.causes] == attributes
+    assert words in check.message and check.path == f"{W}/Follow"
+    assert ("no pose to start in" in check.message) != is_posed
+
+
+def test_without_a_joint_that_follows_nothing_is_said_of_followers() -> None:
+    assert list(at_start.followers(subject_of(read.read_stage(lamp(10.0))), at_start.POSED)) == []
+
+
+@pytest.mark.slow
+def test_the_energy_of_a_joint_that_is_pulled_to_its_leader_is_not_from_nowhere() -> None:
+    """A hand whose fingers follow with an offset gained 15 mJ "from no source"."""
+    stage = finger(40.0)
+    wish = Wish("hand.urdf", read.read_stage(stage), stage, sections=frozenset({"asset"}), is_posed=False)
+    checks = {check.name: check for check in prove(wish).certificate.checks}
+    assert (checks["followers"].status, checks["energy"].status) == ("doubtful", "skipped")
+    assert "pulled there" in checks["energy"].message

@@ -237,6 +237,29 @@ def test_a_proof_sees_a_stack_hold_and_its_drives_reach_their_targets() -> None:
 
 
 @pytest.mark.slow
+def test_a_stack_is_solved_once_for_all_its_joints_and_each_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proof of a humanoid solved each stack anew for each of its joints, in every frame and test."""
+    solved: list[stacks.Stack] = []
+    values = stacks.Stack.values
+
+    def counted(self: stacks.Stack) -> list[float]:
+        solved.append(self)
+        return values(self)
+
+    monkeypatch.setattr(stacks.Stack, "values", counted)
+    subject = runs.subject_of(model_in(stack(AXES)))
+    motion = runs.simulated(subject.model, 0.1)
+    solved.clear()
+    ends = [runs.ends_of(subject, facts, motion, frame) for _ in range(2) for frame in (0, 3, 6) for facts in
+            subject.joints]  # fmt: skip
+    assert len(solved) == 3 and len(subject.stacks) == 3
+    half = len(ends) // 2
+    assert np.array_equal(ends[:half], ends[half:])
+    # Each joint is closed: what is before it and what is behind it share a place.
+    assert all(np.allclose(one[:3, 3], other[:3, 3], atol=1e-3) for one, other in ends)
+
+
+@pytest.mark.slow
 def test_gains_are_designed_for_what_each_joint_of_a_stack_moves() -> None:
     """The leg about each axis; the servos settle in the time that was asked for."""
     model = model_in(stack(AXES))

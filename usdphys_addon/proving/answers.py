@@ -320,6 +320,12 @@ def arrives(probe: Probe, terms: Terms, part: float = 0.1) -> bool:
     return left_of(probe, terms) <= part * abs(terms.target - probe.start) + 1e-6
 
 
+def passes(probe: Probe, terms: Terms) -> bool:
+    """Whether the drive takes the joint beyond its target before patience ends: it swings about it."""
+    way = terms.target - probe.start
+    return bool((math.copysign(1.0, way) * (answer(probe, terms, PATIENCE) - terms.target)).max() > 0.1 * abs(way))
+
+
 def response(probe: Probe, model: PhysicsModel) -> str:
     """What a step of a drive with a spring does, without gravity; empty without one. model: of the bench, "step"."""
     terms = terms_of(probe, model, "step")

@@ -3,21 +3,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core import paths
+from ..core.joint_settings import following
 from ..core.model import PhysicsModel
+from ..core.schema import split_applied
 from ..core.schemas import usd_physics
 from ..core.ties import Ties
 from ..core.validate import validate
 from ..core.words import counted
+from ..simulation.joint_facts import JointFacts
 from ..simulation.joint_poses import position_of, relative_pose, whole_turns
 from . import opinions
 from .budget import OutOfTimeError
-from .certificate import Check, Status, measure
+from .certificate import Check, Status, also, measure, so_do_joints
 from .experiments import Parting
 from .opinions import Cause, Opinion
 from .runs import Motion, Part, Subject, ends_of, radius_of, simulated, subject_of
@@ -54,6 +58,7 @@ POSED = Pose()
 #: What happens in the first moment, by the name of the check that says why.
 PUSHED = {
     "limits": "Joints that start outside of their limits are pushed back",
+    "followers": "Joints that start where their leaders do not have them are pulled there",
     "inside": "Bodies that start inside others are pushed apart",
 }
 
@@ -77,8 +82,15 @@ def pushed_with(model: PhysicsModel, first: Parting, starts: Sequence[Check]) ->
 def is_of_the_start(check: Check) -> bool:
     """Whether a check says that bodies are pushed in the first moment, which each engine does in its own way."""
     return check.section == SECTION and check.status != "pass" and (
-        check.name == "inside" or (check.name == "limits" and check.data.get("what") == STARTS)
+        check.name in ("inside", "followers") or (check.name == "limits" and check.data.get("what") == STARTS)
     )  # fmt: skip
+
+
+def checks_of(subject: Subject, pose: Pose) -> Iterator[Check]:
+    """All that this module looks at."""
+    yield from inside(subject, pose)
+    yield from limits(subject, pose)
+    yield from followers(subject, pose)
 
 
 def inside(subject: Subject, pose: Pose) -> Iterator[Check]:
@@ -94,10 +106,7 @@ def inside(subject: Subject, pose: Pose) -> Iterator[Check]:
     for numbers in groups.values():
         issue, others = found[numbers[0]], len(numbers) - 1
         message = issue.message
-        if others == 1:
-            message += " " + "So does 1 other pair of bodies."
-        elif others:
-            message += " " + f"So do {others} other pairs of bodies."
+        message += also(others, "So does 1 other pair of bodies.", f"So do {others} other pairs of bodies.")
         if not pose.is_chosen:
             message += f" {pose.words}"
         status: Status = "fail" if pose.is_chosen else "doubtful"
@@ -235,3 +244,70 @@ def _limit_causes(model: PhysicsModel, prim: Any, dof: str, end: str, what: str)
     if what == DRIVEN:
         found.append(opinions.cause_alone(model, Opinion(prim.path, f"PhysicsDriveAPI:{dof}", "target_position")))
     return tuple(found)
+
+
+#: m and rad by which a joint may start away from where its leader has it.
+_LED = (2e-3, 0.02)
+
+
+class _Away(NamedTuple):
+    """A joint that starts away from where its leader has it. place, wanted: m or rad."""
+
+    path: str
+    leader: str
+    place: float
+    wanted: float
+    axis: int
+
+
+def followers(subject: Subject, pose: Pose) -> Iterator[Check]:
+    """Joints that start away from where those that they follow have them."""
+    rules = {facts.path: rule for facts in subject.joints if (rule := following(facts.prim)) is not None}
+    if not rules:
+        return
+    named = rules.keys() | {rule.leader for rule in rules.values()}
+    places = {
+        facts.path: found for facts in subject.joints
+        if facts.path in named and (found := _place(subject, facts)) is not None
+    }  # fmt: skip
+    away_ones: list[_Away] = []
+    for path, rule in rules.items():
+        if path not in places or rule.leader not in places:
+            continue
+        (place, axis), led_to = places[path], rule.offset + rule.ratio * places[rule.leader][0]
+        # A place of a hinge is known but for whole turns, and so is what follows from it.
+        away = math.remainder(led_to - place, math.tau) if axis == 3 else led_to - place
+        if abs(away) > _LED[axis == 3]:
+            away_ones.append(_Away(path, rule.leader, place, place + away, axis))
+    if not away_ones:
+        yield Check(SECTION, "followers", "pass", "Joints start where those that they follow have them.")
+        return
+    first = away_ones[0]
+    joint, leader = (subject.model.prims[one].display for one in (first.path, first.leader))
+    start, wanted = (measure(value, first.axis) for value in (first.place, first.wanted))
+    message = f"{joint} starts at {start}, and {leader}, which it follows, has it at {wanted}."
+    message += so_do_joints(len(away_ones) - 1)
+    if not pose.is_chosen:
+        message += f" {pose.words}"
+    causes = tuple(cause for one in away_ones for cause in _led_by(subject.model, one.path))
+    data = {"joints": [{"path": one.path, "value": one.place, "wanted": one.wanted} for one in away_ones]}
+    status: Status = "fail" if pose.is_chosen else "doubtful"
+    fix = "Correct the numbers that it follows by, or the pose of one of the two."
+    yield Check(SECTION, "followers", status, message, first.path, causes, fix, data)
+
+
+def _place(subject: Subject, facts: JointFacts) -> tuple[float, int] | None:
+    """(m or rad, axis) of a joint with one degree of freedom at the start; None for others."""
+    free = [axis for axis, freedom in enumerate(facts.freedoms) if not freedom.is_locked]
+    if free not in ([0], [3]):
+        return None
+    place = position_of(facts, relative_pose(*ends_of(subject, facts)), free[0])
+    return (whole_turns(facts.freedoms[3], place) if free == [3] else place), free[0]
+
+
+def _led_by(model: PhysicsModel, path: str) -> Iterator[Cause]:
+    """What a joint says of its leader in numbers."""
+    for name, value in model.prims[path].schemas.items():
+        for field in ("mimic_coef0", "mimic_coef1", "offset", "gearing"):
+            if split_applied(name)[0] in ("NewtonMimicAPI", "PhysxMimicJointAPI") and getattr(value, field, None):
+                yield opinions.cause_alone(model, Opinion(path, name, field))

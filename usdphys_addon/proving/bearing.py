@@ -13,7 +13,7 @@ from ..core.schemas import usd_physics
 from ..simulation.engine import ENGINES, PREVIEW
 from ..simulation.joint_facts import NO_LIMIT, JointFacts
 from . import opinions
-from .certificate import Check, Status
+from .certificate import Check, Status, also, so_do_joints
 from .opinions import Cause, Opinion
 from .runs import STEP, Subject, simulated
 
@@ -74,10 +74,7 @@ def checks_of(
     if left:
         others_left = len(left) - 1
         message = f"What {left[0].prim.display} bears is not known: it is in a loop."
-        if others_left == 1:
-            message += " " + "So it is of 1 other joint."
-        elif others_left:
-            message += " " + f"So it is of {others_left} other joints."
+        message += also(others_left, "So it is of 1 other joint.", f"So it is of {others_left} other joints.")
         yield Check(section, "bearing", "skipped", message, left[0].path)
     elif not found:
         yield Check(section, "bearing", "pass", "Joints that break bear what hangs on them.")
@@ -121,10 +118,7 @@ def _check(section: str, model: PhysicsModel, group: Sequence[_Borne]) -> Check:
         message = f"{joint} bears {load} at rest, and breaks at {limit}: little more breaks it."
     if first.engine != PREVIEW:
         message += " " + f"The preview does not know it, and {ENGINES[first.engine].name} does."
-    if others == 1:
-        message += " " + "So does 1 other joint."
-    elif others:
-        message += " " + f"So do {others} other joints."
+    message += so_do_joints(others)
     causes = tuple(_cause(model, one) for one in group)
     status: Status = "fail" if first.is_broken else "doubtful"
     fix = "Give it a larger break force or torque, or less to bear."

@@ -124,9 +124,20 @@ class Certificate:
         return f"{self.file}: {self.verdict}: {self.headline}; {checks}, digest {self.digest[:12]}"
 
 
+def also(count: int, one: str, more: str) -> str:
+    """The end of a message that is about so many others, too. one, more: the sentence about one, and about several."""
+    sentence = one if count == 1 else more
+    return f" {sentence}" if count else ""
+
+
+def so_do_joints(count: int) -> str:
+    """The end of a message that is about so many other joints, too."""
+    return also(count, "So does 1 other joint.", f"So do {count} other joints.")
+
+
 def measure(value: float, axis: int) -> str:
     """A position of a joint in words. value: m or rad. axis: of its degree of freedom; from 3 on it turns."""
-    value = 0.0 if abs(value) < 1e-9 else value  # what is left by rounding
+    value = 0.0 if abs(value) < 1e-7 else value  # what is left by rounding, of single precision, too
     return f"{math.degrees(value):.4g} degrees" if axis >= 3 else f"{value:.4g} m"
 
 

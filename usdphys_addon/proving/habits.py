@@ -21,7 +21,7 @@ from . import at_start, opinions
 from .certificate import measure
 from .experiments import Experiment, Parting
 from .opinions import Cause, Opinion
-from .partings import where_of
+from .partings import touching, where_of
 from .runs import STEP, Motion, Subject, angles, ends_of, radius_of, simulated, subject_of
 
 #: s after a body parts, in which what engines do there is looked at.
@@ -35,6 +35,8 @@ SOFT_LIMIT = "Say how stiff the limit is, or keep the joint away from it."
 FORCE = "Use type force, with gains for the inertia that the drive moves."
 #: m, and how many times further, that a body slides in the preview.
 _SLID, _TIMES = 1e-3, 4.0
+#: Frames after which it is looked anew what a body touches.
+_LOOKED = 6
 #: How many times the moments of inertia are tried, where an engine does not hold what is light.
 _HEAVIER = (10.0, 100.0, 1000.0)
 
@@ -264,8 +266,8 @@ def passing(model: PhysicsModel, first: Parting, motion: Motion) -> tuple[str, .
 
 
 def rolling(model: PhysicsModel, found: Sequence[Parting], experiment: Experiment) -> str:
-    """A body with a cylinder that turns by more than a radian about its axis, of those that part first and of what
-    hangs on them; "" without one."""
+    """A body with a cylinder that turns by more than a radian about its axis while it touches something, of those that
+    part first and of what hangs on them; "" without one."""
     first = {one.body for one in found if one.time <= found[0].time + 0.1}
     near = [body for part in subject_of(model).parts if first & set(part.bodies) for body in part.bodies]
     for body in near:
@@ -273,17 +275,25 @@ def rolling(model: PhysicsModel, found: Sequence[Parting], experiment: Experimen
             shape = prim.get(usd_geom.Gprim)
             if isinstance(shape, usd_geom.Cylinder) and body in experiment.motion.paths:
                 axis = frames.rotation_of(prim.world)[:, "XYZ".index(shape.resolved("axis"))]
-                if _turned_about(experiment.motion, body, axis) > 1.0:
+                if _rolled_about(experiment, body, axis) > 1.0:
                     return body
     return ""
 
 
-def _turned_about(motion: Motion, body: str, axis: Matrix) -> float:
-    """rad, by which a body turns there and back about an axis (3,) that it has at the start."""
+def _rolled_about(experiment: Experiment, body: str, axis: Matrix) -> float:
+    """rad, by which a body turns there and back about an axis (3,) that it has at the start, where it touches another
+    body that no joint ties to it, or what stands still."""
+    motion = experiment.motion
     row = motion.paths.index(body)
     turns = np.array([frames.matrix_of(turn) for turn in motion.rotations[:, row]])
     along = turns @ (turns[0].T @ axis)
-    return float(np.abs((along * motion.velocities[:, row, 3:]).sum(axis=1)).sum()) * STEP
+    ways = np.abs((along * motion.velocities[:, row, 3:]).sum(axis=1)) * STEP
+    if ways.sum() <= 1.0:
+        return 0.0
+    starts = range(0, len(ways), _LOOKED)
+    return float(sum(
+        ways[frame : frame + _LOOKED].sum() for frame in starts if touching(experiment.model, motion, frame, row)
+    ))  # fmt: skip
 
 
 class Kept(NamedTuple):

@@ -16,7 +16,7 @@ from ..simulation.engine import programs as that_read_files
 from . import answers, habits, joints, opinions, plain, programs
 from .answers import Outcome
 from .budget import Budget, OutOfTimeError
-from .certificate import Check, measure
+from .certificate import Check, also, measure
 from .opinions import Opinion
 from .runs import FINER, STEP, Motion, Subject, simulated
 
@@ -148,10 +148,7 @@ def _left_out_checks(left_out: Mapping[str, str]) -> Iterator[Check]:
         groups.setdefault(why, []).append(path)
     for why, paths_of in groups.items():
         message, others = f"{paths_of[0]} is tried with the whole asset only: {why}.", len(paths_of) - 1
-        if others == 1:
-            message += " " + "So is 1 other joint."
-        elif others:
-            message += " " + f"So are {others} other joints."
+        message += also(others, "So is 1 other joint.", f"So are {others} other joints.")
         yield Check("joints", "experiments", "skipped", message, paths_of[0], data={"joints": paths_of})
 
 
@@ -161,10 +158,7 @@ def _late_check(engine: str, late: Sequence[str]) -> Check:
     message = f"There was no time for the {words} in {name}."
     if engine == PREVIEW:
         message = f"There was no time for the {words} in the preview."
-    if others == 1:
-        message += " " + "Nor was there for 1 other experiment."
-    elif others:
-        message += " " + f"Nor was there for {others} other experiments."
+    message += also(others, "Nor was there for 1 other experiment.", f"Nor was there for {others} other experiments.")
     return Check("joints", late[0], "skipped", message, data={"engine": engine, "experiments": list(late)})
 
 
@@ -338,6 +332,16 @@ def _outcome_check(model: PhysicsModel, group: Sequence[tuple[joints.Probe, Outc
     return Check("joints", outcome.experiment, "differs", message, first.facts.path, causes, fix, data)
 
 
+def _swinging_check(subject: Subject, probe: joints.Probe) -> Check:
+    """Of a drive that moves its joint to its target, and does not stop it there."""
+    joint, patience = probe.facts.prim.display, answers.PATIENCE
+    message = f"The drive of {joint} moves its body to a target, and still swings about it after {patience:g} s."
+    said = [Opinion(probe.facts.path, f"PhysicsDriveAPI:{probe.dof}", field) for field in ("damping", "stiffness")]
+    causes = tuple(opinions.cause_alone(subject.model, one) for one in said)
+    fix = "Give it more damping, or more stiffness, or accept it."
+    return Check("joints", "drive moves", "doubtful", message, probe.facts.path, causes, fix)
+
+
 def _drive_checks(subject: Subject, probes: Sequence[joints.Probe], has_time: Callable[[], bool]) -> Iterator[Check]:
     """Whether the drive of each joint can move it at all, by its own numbers."""
     failed, tried, untried = False, False, 0
@@ -356,6 +360,9 @@ def _drive_checks(subject: Subject, probes: Sequence[joints.Probe], has_time: Ca
             continue
         failed = True
         words = answers.blocking(probe, terms)
+        if not words and answers.passes(probe, terms):
+            yield _swinging_check(subject, probe)
+            continue
         said = joints.said_at(probe.facts.prim, words or "stiffness of the drive")
         causes = (opinions.cause_alone(subject.model, Opinion(probe.facts.path, *said)),) if said else ()
         joint, patience = probe.facts.prim.display, answers.PATIENCE

@@ -13,7 +13,7 @@ from ..core import mass
 from ..core.schema import split_applied
 from ..simulation.joint_facts import JointFacts
 from . import joints, opinions
-from .certificate import Check
+from .certificate import Check, so_do_joints
 from .opinions import Opinion
 from .runs import Part, Subject, ends_of
 
@@ -117,17 +117,10 @@ def _angle_check(
     else:
         message = f"{joint} has an angle of {said}: that is {meant} degrees, taken as radians."
         fix = "Correct it, if so many turns are not meant."
-    message += _others(others)
+    message += so_do_joints(others)
     causes = tuple(opinions.cause_alone(subject.model, one.opinion) for _, each in group for one in each)
     data = {"joints": [{"path": path, "degrees": [one.value for one in each]} for path, each in group]}
     return Check(SECTION, "angles", "doubtful", message, path, causes, fix, data)
-
-
-def _others(count: int) -> str:
-    """The end of a message that is about so many other joints as well."""
-    if count == 1:
-        return " " + "So does 1 other joint."
-    return " " + f"So do {count} other joints." if count else ""
 
 
 def _rotor_checks(subject: Subject, has_time: Callable[[], bool]) -> Iterator[Check]:
@@ -156,7 +149,7 @@ def _rotor_checks(subject: Subject, has_time: Callable[[], bool]) -> Iterator[Ch
         f"{joint} has an armature of {armature:.4g} {unit}, {times:.3g} times the inertia of all that hangs together "
         "there."
     )
-    message += _others(len(found) - 1)
+    message += so_do_joints(len(found) - 1)
     places = [(one.path, joints.said_at(one.prim, "armature")) for _, one, _ in rows]
     causes = tuple(
         opinions.cause_alone(subject.model, Opinion(path, *place)) for path, place in places if place is not None

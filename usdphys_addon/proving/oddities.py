@@ -17,7 +17,7 @@ from ..core.words import counted
 from ..simulation.layout import contact_material
 from ..simulation.notices import Notices
 from . import odd_joints, opinions
-from .certificate import Check, Status
+from .certificate import Check, Status, also
 from .opinions import Cause, Opinion
 from .runs import Subject, corners_of, subset
 
@@ -66,10 +66,9 @@ def _matter(subject: Subject, has_time: Callable[[], bool]) -> Iterator[Check]:
     for group in odd.values():
         causes = tuple(dict.fromkeys(opinions.cause_alone(subject.model, one.opinion) for one in group))
         message, others = group[0].message, len(group) - 1
-        if others == 1:
-            message += " " + "1 other body is odd in the same way."
-        elif others:
-            message += " " + f"{others} other bodies are odd in the same way."
+        message += also(
+            others, "1 other body is odd in the same way.", f"{others} other bodies are odd in the same way."
+        )
         fix = "Correct it, or leave it out: it is then computed from the colliders."
         if group[0].kind == "light":
             fix = "Correct it, or leave it out: a density in g/cm3 is a thousandth of one in kg/m3."

@@ -16,16 +16,14 @@ from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..simulation.engine import ENGINES
 from ..simulation.joint_facts import JointFacts
-from . import bearing, failures, oddities, opinions
+from . import at_start, bearing, failures, oddities, opinions
 from .at_start import (
     POSED,
     PUSHED,
     SECTION,
     Pose,
     filter_causes,
-    inside,
     is_of_the_start,
-    limits,
     named_prims,
     pushed_at_start,
 )
@@ -58,7 +56,7 @@ def checks_of(
     made if there is time for it in all of the budget. start: of the asset on its floor. pose: that it starts in.
     others: keys of the engines that are stepped from here, beside the preview: what fails in the preview alone is no
     fault of the asset."""
-    starts = [*inside(subject, pose), *limits(subject, pose)]
+    starts = list(at_start.checks_of(subject, pose))
     yield from starts
     yield from oddities.checks_of(subject, partial(budget.has, share))
     if not subject.parts:

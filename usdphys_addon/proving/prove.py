@@ -250,9 +250,9 @@ class _Whole:
 
     @cached_property
     def starts(self) -> list[Check]:
-        """What is inside others and outside of limits."""
+        """What is wrong before anything moves."""
         subject, pose = subject_of(self.wish.model), at_start.Pose(self.wish.is_posed, tuple(self.wish.keyframes))
-        return [*at_start.inside(subject, pose), *at_start.limits(subject, pose)]
+        return list(at_start.checks_of(subject, pose))
 
     @cached_property
     def experiment(self) -> Experiment:

@@ -50,9 +50,12 @@ def reason_of(
 ) -> Reason:  # fmt: skip
     """What is known at once, before what has to be searched. other: what the engine did."""
     model, first, name = experiment.model, found[0], ENGINES[key].name
+    at_once = _pushed_reason(model, first, starts)
     if lost := habits.lost(other):
         where = model.prims[lost].display if lost in model.prims else lost
         words = f"{name} gives no numbers for {where} from then on."
+        if at_once is not None:
+            return at_once._replace(words=f"{words} {at_once.words}")
         rate = _healing_rate(run, first, experiment, has_time)
         if rate:
             steps = round(rate / STEP)
@@ -62,9 +65,8 @@ def reason_of(
         joint = model.prims[causes[0].path].display
         fix = f"Do without it, or choose an engine that has it: {name} does not."
         return Reason(causes, f"{joint} breaks in the preview, and cannot in {name}.", fix)
-    if pushed := _pushed(model, first, starts):
-        causes = tuple(cause for check in pushed for cause in check.causes)[:MOST_CAUSES]
-        return Reason(causes, f"{at_start.PUSHED[pushed[0].name]}, which each engine does in its own way.")
+    if at_once is not None:
+        return at_once
     if key in programs() and (kept := habits.kept_apart(model, first, experiment.motion)) is not None:
         joint, still = model.prims[kept.cause.path].display, model.prims[kept.other].display
         return Reason((kept.cause,), (
@@ -169,11 +171,13 @@ def _untold(model: PhysicsModel, first: Parting, motion: Motion) -> list[Opinion
     ]  # fmt: skip
 
 
-def _pushed(model: PhysicsModel, first: Parting, starts: Sequence[Check]) -> list[Check]:
-    """The checks that say that the part of a body is pushed in the first moment, where it leaves at once."""
-    if first.time > _FIRST_MOMENT:
-        return []
-    return at_start.pushed_with(model, first, starts)
+def _pushed_reason(model: PhysicsModel, first: Parting, starts: Sequence[Check]) -> Reason | None:
+    """That the part of a body is pushed in the first moment, where it leaves at once."""
+    pushed = at_start.pushed_with(model, first, starts) if first.time <= _FIRST_MOMENT else []
+    if not pushed:
+        return None
+    causes = tuple(cause for check in pushed for cause in check.causes)[:MOST_CAUSES]
+    return Reason(causes, f"{at_start.PUSHED[pushed[0].name]}, which each engine does in its own way.")
 
 
 def _engine_causes(

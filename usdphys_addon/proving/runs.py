@@ -230,6 +230,8 @@ class Subject:
     gravity: Matrix
     #: By the paths of their joints.
     stacks: dict[str, Stack] = field(default_factory=dict)
+    #: Where the joints of a stack have what is behind them, by the first one and the poses of its bodies.
+    solved: dict[tuple[str, bytes], list[Matrix]] = field(default_factory=dict)
 
     @property
     def free(self) -> list[Part]:
@@ -277,12 +279,21 @@ def ends_of(subject: Subject, facts: JointFacts, motion: Motion | None = None, f
     stack = subject.stacks.get(facts.path)
     if stack is None:
         return ends
-    before = [subject.layout.bodies[path].pose if path else np.eye(4) for path in (stack.base, stack.body)]
-    now = stack.carried(*(pose @ np.linalg.inv(start) for pose, start in zip(poses, before, strict=True)))
     number = [prim.path for prim in stack.joints].index(facts.path)
-    moved = [np.eye(4), *now.moved(now.values())]
+    moved = _solved(subject, stack, poses)
     is_last = number == len(stack.joints) - 1
     return [moved[number] @ ends[0], ends[1] if is_last else moved[number + 1] @ ends[0]]
+
+
+def _solved(subject: Subject, stack: Stack, poses: Sequence[Matrix]) -> list[Matrix]:
+    """The identity and, for each joint of a stack, the matrix (4, 4) of the world that moves what is behind it, where
+    the bodies are in poses. All joints of the stack ask for it."""
+    key = stack.joints[0].path, np.concatenate(poses).tobytes()
+    if key not in subject.solved:
+        before = [subject.layout.bodies[path].pose if path else np.eye(4) for path in (stack.base, stack.body)]
+        now = stack.carried(*(pose @ np.linalg.inv(start) for pose, start in zip(poses, before, strict=True)))
+        subject.solved[key] = [np.eye(4), *now.moved(now.values())]
+    return subject.solved[key]
 
 
 def with_floor(subject: Subject) -> PhysicsModel:

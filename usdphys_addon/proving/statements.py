@@ -19,7 +19,7 @@ from ..core.schemas import usd_physics
 from . import joints as bench
 from . import opinions
 from .budget import Budget, OutOfTimeError
-from .certificate import Check
+from .certificate import Check, so_do_joints
 from .experiments import Experiment, Parting
 from .opinions import MOST_CAUSES, Cause, Opinion, narrowed
 from .partings import data_of, sentence_of
@@ -313,12 +313,7 @@ def joint_partings(
         check = Check(said.section, said.name, "fail", message, path, causes, "", {"experiment": experiment})
         checks.append((check, found))
     for number, (check, found) in enumerate(checks):
-        message, others = check.message, alike[number]
-        if others == 1:
-            message += " " + "So does 1 other joint."
-        elif others:
-            message += " " + f"So do {others} other joints."
-        yield replace(check, message=message), found
+        yield replace(check, message=check.message + so_do_joints(alike[number])), found
 
 
 def _ends(probe: bench.Probe) -> tuple[float, float]:

@@ -26,7 +26,7 @@ from ..core.words import counted
 from ..simulation.joint_facts import JointFacts
 from . import opinions
 from .budget import Budget
-from .certificate import Check
+from .certificate import Check, so_do_joints
 from .experiments import Experiment
 from .opinions import Opinion
 from .runs import FLOOR, radius_of, subject_of, with_floor, with_kept_meshes
@@ -109,12 +109,7 @@ def _grouped(checks: Iterable[Check]) -> Iterator[tuple[Check, str]]:
         groups.setdefault(alike if experiment else number, []).append(check)
     for group in groups.values():
         causes = tuple(cause for check in group for cause in check.causes)
-        more = ""
-        if len(group) == 2:
-            more = " " + "So does 1 other joint."
-        elif len(group) > 2:
-            more = " " + f"So do {len(group) - 1} other joints."
-        yield replace(group[0], causes=causes), more
+        yield replace(group[0], causes=causes), so_do_joints(len(group) - 1)
 
 
 def _missing(said: Statements, experiment: Experiment) -> Iterator[Check]:

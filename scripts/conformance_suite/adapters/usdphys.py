@@ -7,6 +7,7 @@ USDPHYS is the command that is called, by default `usdphys`, which `pip install 
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -16,6 +17,8 @@ import numpy as np
 
 def simulate(file, seconds, rate, engine="preview"):
     command = shlex.split(os.environ.get("USDPHYS", "usdphys"))
+    if shutil.which(command[0]) is None:
+        raise SystemExit(f"'{command[0]}' is not found: pip install usdphys, or name the command with USDPHYS.")
     with tempfile.TemporaryDirectory() as folder:
         poses = Path(folder, "poses.json")
         wanted = ["simulate", file, "--seconds", repr(seconds), "--fps", str(rate), "--engine", engine]

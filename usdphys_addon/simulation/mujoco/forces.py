@@ -14,6 +14,7 @@ from ..engine import GRAB_DAMPING_RATIO, GRAB_FREQUENCY, GRAB_SPIN_DAMPING, GRAB
 from ..hanging import hand_mass
 from ..joint_facts import NO_LIMIT, Freedom
 from ..layout import EARTH_GRAVITY
+from ..speed_limits import braked
 from .compiled import Compiled
 
 Floats = NDArray[np.float64]
@@ -48,7 +49,7 @@ class Forces:
             if min(settings.max_speed, settings.max_spin) < NO_LIMIT and model.body_dofnum[scene.ids[rows[path]]] == 6
         ]  # fmt: skip
         self._soft: list[tuple[int, int, Freedom]] = []
-        self._limited: list[tuple[int, float]] = []
+        limited: dict[int, float] = {}
         for path, facts in scene.facts.items():
             for axis, freedom in enumerate(facts.freedoms):
                 dof = scene.dofs.get((path, axis))
@@ -57,7 +58,8 @@ class Forces:
                 if freedom.has_soft_limit:
                     self._soft.append((dof, int(model.jnt_qposadr[model.dof_jntid[dof]]), freedom))
                 if freedom.settings.max_speed < NO_LIMIT:
-                    self._limited.append((dof, freedom.settings.max_speed))
+                    limited[dof] = freedom.settings.max_speed
+        self._limited_dofs, self._most = np.array(list(limited), int), np.array(list(limited.values()), float)
         led = [int(scene.ids[rows[path]]) for path in scene.kinematic]
         kinds = model.jnt_type[model.dof_jntid]
         is_angle = (kinds == int(mujoco.mjtJoint.mjJNT_BALL)) | (
@@ -155,8 +157,11 @@ class Forces:
                 size = float(np.linalg.norm(part))
                 if size > most:
                     part *= most / size
-        for dof, most in self._limited:
-            data.qvel[dof] = min(max(data.qvel[dof], -most), most)
+        dofs = self._limited_dofs
+        if (np.abs(data.qvel[dofs]) > self._most).any():
+            gained = np.zeros((len(dofs), self.scene.model.nv))
+            mujoco.mj_solveM(self.scene.model, data, gained, np.eye(self.scene.model.nv)[dofs])
+            data.qvel[:] += braked(data.qvel[dofs], gained[:, dofs], self._most) @ gained
 
     # ----------------------------------------------------------------------- what others lead
 

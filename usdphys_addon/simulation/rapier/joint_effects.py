@@ -224,18 +224,6 @@ def set_tree_settings(constraint: Constraint, physics: PhysicsWorld) -> None:
         multibody.set_damping(damping)
 
 
-def limit_speeds(constraints: list[Constraint], physics: PhysicsWorld) -> None:
-    """Slow down what is too fast in reduced coordinates. A joint may have left them within the step."""
-    for constraint in (item for item in constraints if item.state.reduced):
-        multibody, number = physics.multibody_joints.get(constraint.state.link)
-        place = multibody.get_link(number).assembly_id
-        for _, freedom in freedoms_of(constraint):
-            speeds, most = list(multibody.generalized_velocity()), freedom.settings.max_speed
-            if abs(speeds[place]) > most:
-                speeds[place] = math.copysign(most, speeds[place])
-                multibody.set_generalized_velocity(speeds)
-
-
 def why_not_reduced(freedom: Freedom) -> str:
     """Which setting of a degree of freedom the solver does not have in reduced coordinates; or empty."""
     if freedom.has_soft_limit:

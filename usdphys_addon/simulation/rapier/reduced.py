@@ -7,7 +7,7 @@ Rapier itself starts with all joint coordinates and velocities at zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,11 @@ from rapier3d import GenericJoint, JointAxesMask, Multibody, PhysicsWorld
 
 from ...core import frames
 from ...core.frames import Matrix
+from ..speed_limits import braked
 from ..weights import Weight
 from . import carriers
 from .constraints import AXIS_BITS, JOINT_AXES, Constraint, matrix_of
+from .joint_effects import freedoms_of
 
 #: (body of the parent, body of the child, joint), in the solver's terms.
 Inserted = tuple[Any, Any, GenericJoint]
@@ -80,6 +82,48 @@ def _root_of_mass(weight: Weight | None, turn: Matrix) -> Matrix:
         axes = turn @ frames.matrix_of(weight.axes)
         result[3:, 3:] = np.sqrt(np.maximum(weight.moments, 0.0))[:, None] * axes.T
     return result
+
+
+def limit_speeds(
+    constraints: Iterable[Constraint], physics: PhysicsWorld, weights: Mapping[str, Weight], paths: Mapping[Any, str]
+) -> None:
+    """Slow down joints in reduced coordinates that are too fast. A joint may have left them within the step.
+
+    weights: by path. paths: by the handle of the body.
+    """
+    trees: dict[Any, tuple[Multibody, dict[int, float]]] = {}
+    for constraint in constraints:
+        if constraint.state.reduced:
+            multibody, number = physics.multibody_joints.get(constraint.state.link)
+            place = multibody.get_link(number).assembly_id
+            most = trees.setdefault(multibody.get_link(0).rigid_body, (multibody, {}))[1]
+            for _, freedom in freedoms_of(constraint):
+                most[place] = freedom.settings.max_speed
+    for multibody, most in trees.values():
+        speeds = np.array(multibody.generalized_velocity())
+        places, largest = np.array(list(most)), np.array(list(most.values()))
+        limited = np.isfinite(largest)
+        places, largest = places[limited], largest[limited]
+        if (np.abs(speeds[places]) > largest).any():
+            # (n, k): how much faster an impulse on each of the joints makes all coordinates of the tree.
+            gained = np.linalg.lstsq(_matter(multibody, physics, weights, paths), np.eye(len(speeds))[:, places])[0]
+            speeds += gained @ braked(speeds[places], gained[places], largest)
+            multibody.set_generalized_velocity(speeds.tolist())
+
+
+def _matter(
+    multibody: Multibody, physics: PhysicsWorld, weights: Mapping[str, Weight], paths: Mapping[Any, str]
+) -> Matrix:
+    """(n, n), kg and kg m2: the inertia of a tree in its coordinates."""
+    rows = []
+    for number in range(multibody.num_links):
+        handle = multibody.get_link(number).rigid_body
+        weight = weights.get(paths.get(handle, ""))
+        if weight is not None:
+            metric = _root_of_mass(weight, matrix_of(physics.rigid_bodies[handle].position)[:3, :3])
+            rows.append(metric @ np.asarray(multibody.body_jacobian(number), float).reshape(6, -1))
+    whole = np.concatenate(rows)
+    return np.asarray(whole.T @ whole + np.diag(multibody.armature()))
 
 
 def bend(physics: PhysicsWorld, constraint: Constraint, relative: Matrix, value: float) -> None:

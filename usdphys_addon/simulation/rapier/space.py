@@ -61,7 +61,7 @@ from .quality import (
     turning_steps,
 )
 from .racing import Racing
-from .reduced import bend, follow, undamp
+from .reduced import bend, follow, limit_speeds, undamp
 from .rescue import Rescuer
 from .rolling import brake
 from .sleep import drive_speeds, thresholds
@@ -765,7 +765,7 @@ class SolverSpace(Engine):
                 self.loads.forget()
             if self._impulses.is_on:
                 self._impulses.add(self._path_of, touching_bodies(self.physics))
-            joint_effects.limit_speeds(self._limited, self.physics)
+            limit_speeds(self._limited, self.physics, self.weights, self._path_of)
             self._racing.slow_down(self._views)
         for constraint in self.bonds.broken(self.physics):
             self._break(constraint)
