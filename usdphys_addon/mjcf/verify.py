@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +74,7 @@ def _joints(
         joint.name: (row, joint, world) for row, body in enumerate(source.bodies)
         for joint, world in zip(body.joints, worlds[row], strict=False)
     }  # fmt: skip
-    servos = by_target(source.actuators)
+    servos, bodies = by_target(source.actuators), model.bodies
     for path, prim in model.joints.items():
         schema: Any = prim.get(usd_physics.Joint)
         if prim.type_name in ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint"):
@@ -96,16 +96,16 @@ def _joints(
             if not _same_range(joint, limits.get(dof, (-math.inf, math.inf))):
                 yield Mismatch("joint", path, prim.label, f"the joint '{joint.name}' has other limits.")
             if not dof and not _same_axis(model, prim, joint, world, is_first=source.bodies[row].name == _first(
-                model, written, schema
+                bodies, written, schema
             )):  # fmt: skip
                 yield Mismatch("joint", path, prim.label, f"the joint '{joint.name}' has another axis.")
             if not _same_drive(drives.get(dof), joint, servos.get(joint.name, ()), is_shared=bool(dof)):
                 yield Mismatch("joint", path, prim.label, f"the joint '{joint.name}' has another drive.")
 
 
-def _first(model: PhysicsModel, written: Written, schema: usd_physics.Joint) -> str:
-    """Name of the first body of a joint, which may name one of its colliders; empty without one."""
-    return written.names.get(paths.nearest((schema.body0 or ("",))[0], model.bodies), "")
+def _first(bodies: Collection[str], written: Written, schema: usd_physics.Joint) -> str:
+    """Name of the first body of a joint, which may name one of its colliders; empty without one. bodies: all paths."""
+    return written.names.get(paths.nearest((schema.body0 or ("",))[0], bodies), "")
 
 
 def _same_range(joint: Joint, wanted: tuple[float, float]) -> bool:
