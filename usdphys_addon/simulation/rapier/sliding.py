@@ -20,6 +20,7 @@ from ..vendor_settings import Surface
 from . import tuning
 from .constraints import matrix_of
 from .contact_hook import MOVES, ContactHook
+from .seams import at_seams
 
 #: Jointed bodies, at most, whose contacts are looked at. Ragdolls land harder while theirs are: their cones give way.
 FEW_JOINTED = 8
@@ -80,9 +81,13 @@ class Sliding:
         rows = [self._row_of[handle] for handle in riders if handle in self._row_of]
         self._until[rows] = frame + self._period
 
-    def begin(self, frame: int) -> None:
-        """Look at the contacts of all bodies in the first time step, in which nobody knows what is caught."""
-        self._until[:] = np.maximum(self._until, frame + 1)
+    def begin(self, physics: PhysicsWorld, stills: Collection[Any], frame: int) -> None:
+        """Look at the contacts of bodies at seams in the first time step, in which nobody knows what is caught.
+
+        Not of all: to look at contacts lets high stacks of small bodies lean and fall. stills: see `watch_caught`.
+        """
+        there = at_seams(physics, self._handles, stills)
+        self._until[there] = np.maximum(self._until[there], frame + 1)
 
     def watch_caught(self, physics: PhysicsWorld, stills: Collection[Any], frame: int) -> None:
         """Look at the contacts of slow bodies that touch parts of a floor from two sides, as tiles at a seam.

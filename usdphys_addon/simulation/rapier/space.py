@@ -256,8 +256,8 @@ class SolverSpace(Engine):
             self._watch_held_back(ways, turns)
             self._sliding.watch(ways, turns, self._frame)
             self._sliding.couple(self._frame)
-        if self._has_inner_edges:
-            self._sliding.begin(self._frame)
+        if self._has_inner_edges and len(self.weights) <= tuning.CROWD:
+            self._sliding.begin(self.physics, self._hook.ledges.statics, self._frame)
         self._look()
         if self._asleep:
             # Another shape of what they lie on would wake them.
