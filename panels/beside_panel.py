@@ -116,7 +116,7 @@ class USDPHYS_PT_prove(Sidebar, bpy.types.Panel):
             draw_text(layout, told, "BLANK1")
         found = [check for check in proof.checks if check.status != "skipped"]
         _draw_checks(layout, found)
-        skipped = list(proof.checks)[len(found) :]
+        skipped = [check for check in proof.checks if check.status == "skipped"]
         if skipped:
             header, body = layout.panel("usdphys_prove_skipped", default_closed=True)
             header.label(text=tr(phrase("Not Tried ({count})", count=len(skipped))))

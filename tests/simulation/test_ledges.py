@@ -306,3 +306,20 @@ def test_mujoco_slides_over_closed_meshes_side_by_side() -> None:
     file.add(file.body("Body", (0, 0.1, 0.15), size=(0.3, 0.3, 0.3), velocity=(4, 0, 0), material=f"{W}/Wood"))
     world = run(world_of(file, engine="mujoco"), 2.0)
     assert place(world, "Body")[0] == pytest.approx(4.0**2 / (2 * 0.3 * G), rel=0.02)
+
+
+def test_a_second_floor_far_away_does_not_move_a_stack() -> None:
+    def tops(*more: str) -> list[float]:
+        file = File(METERS)
+        file.add(file.body("Floor", (0, 0, -0.5), size=(20, 20, 1), dynamic=False), *more)
+        for number in range(15):
+            file.add(file.body(f"Box{number}", (0, 0, 0.075 + 0.15 * number), size=(0.15, 0.15, 0.15)))
+        world = world_of(file)
+        frames = []
+        for _ in range(8):
+            world.step()
+            frames += list(place(world, "Box14"))
+        return frames
+
+    far = File(METERS).body("Far", (60, 0, -0.5), size=(20, 20, 1), dynamic=False)
+    assert tops(far) == pytest.approx(tops(), abs=1e-6)

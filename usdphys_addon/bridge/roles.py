@@ -34,8 +34,11 @@ def is_body(obj: Any) -> bool:
 
 def is_animated(obj: Any) -> bool:
     """True if constraints, an action, the NLA or drivers may move an object."""
-    if obj.constraints:
-        return True
+    return bool(obj.constraints) or curves_move(obj)
+
+
+def curves_move(obj: Any) -> bool:
+    """True if an action, the NLA or drivers may move an object."""
     return obj.animation_data is not None and any(is_of_transform(curve.data_path) for curve, _ in curves_of(obj))
 
 

@@ -15,12 +15,11 @@ import bpy
 from bpy.types import Context, Depsgraph, Object, Scene
 
 from ..bridge import authored_poses, curves, scene_read, tet_meshes
-from ..bridge.animated import curves_of, is_of_transform
 from ..bridge.environment import require_usd
 from ..bridge.identity.remembered import home_of, looks_of
 from ..bridge.mesh import options_to_write_as_shown
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
-from ..bridge.roles import is_animated
+from ..bridge.roles import curves_move, is_animated
 from ..core import paths, summary, validate, velocities
 from ..core.animation import Key
 from ..core.coasting import coasting_of
@@ -636,9 +635,7 @@ def report_scaled_velocities(model: PhysicsModel, units: StageUnits, issues: lis
 
 def _moves_over_time(obj: Object) -> bool:
     """True if keyframes, drivers or the animation of an imported file move an object."""
-    if any(is_of_transform(curve.data_path) for curve, _ in curves_of(obj)):
-        return True
-    return any(constraint.type == "TRANSFORM_CACHE" for constraint in obj.constraints)
+    return curves_move(obj) or any(constraint.type == "TRANSFORM_CACHE" for constraint in obj.constraints)
 
 
 def _write_sheared(stage: Usd.Stage, model: PhysicsModel) -> None:

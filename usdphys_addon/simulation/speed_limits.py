@@ -26,7 +26,7 @@ def braked(speeds: Matrix, yielding: Matrix, most: Matrix) -> Matrix:
         rows = np.flatnonzero(sides)
         impulses = np.zeros(len(speeds))
         wanted = sides[rows] * most[rows] - speeds[rows]
-        impulses[rows] = np.linalg.lstsq(yielding[np.ix_(rows, rows)], wanted)[0]
+        impulses[rows] = np.linalg.lstsq(yielding[np.ix_(rows, rows)], wanted, rcond=None)[0]
         after = speeds + yielding @ impulses
         # What others have slowed down needs no impulse; what they have made faster does.
         found = np.where(impulses * sides > 0.0, 0.0, sides)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import bpy
@@ -83,7 +84,6 @@ class Shown:
         self.obj = obj
         self._has: dict[str, bool] = {}
         self._values: dict[str, Any] = {}
-        self._computed: Any = self
         self._curves: dict[int, Any] = {}
 
     def has(self, need: str) -> bool:
@@ -110,14 +110,13 @@ class Shown:
             value = VALUES[name].read(self.obj)
             if name not in COMPUTED or any_of(value):
                 return value
-        computed = self._readout()
+        computed = self._computed
         return None if computed is None or computed.problem else getattr(computed, COMPUTED[name])
 
-    def _readout(self) -> readout.MassReadout | None:
-        if self._computed is self:
-            self._computed = readout.mass_of(self.obj.name)
-        found: readout.MassReadout | None = self._computed
-        return found
+    @cached_property
+    def _computed(self) -> readout.MassReadout | None:
+        """Mass, centre and inertia as last computed."""
+        return readout.mass_of(self.obj.name)
 
     def is_unknown(self, name: str) -> bool:
         """True while a computed value is not there yet, or cannot be computed."""
@@ -127,9 +126,8 @@ class Shown:
         """Why a value is not computed; "" where it is, or will be in a moment."""
         if self.obj is None or not self.is_unknown(name):
             return ""
-        computed = self._readout()
-        if computed is not None:
-            return computed.problem
+        if self._computed is not None:
+            return self._computed.problem
         return "It could not be computed; the console says why" if readout.has_failed("mass", self.obj.name) else ""
 
     def typed_over(self, name: str) -> Typed | None:

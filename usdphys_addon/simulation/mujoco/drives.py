@@ -33,6 +33,7 @@ class Drives:
         self._actuators: dict[Key, int] = {key: scene.model.actuator(f"{key[0]} {key[1]}").id for key in self._now}
 
     def of(self, key: Key) -> Drive:
+        """The drive as it is now; one that does nothing where there is none."""
         return replace(self._now.get(key, NO_DRIVE))
 
     def put(self, key: Key, drive: Drive) -> None:
@@ -51,9 +52,11 @@ class Drives:
         self._led.clear()
 
     def saved(self) -> dict[Key, Drive]:
+        """For `load`."""
         return {key: replace(drive) for key, drive in self._now.items()}
 
     def load(self, saved: dict[Key, Drive]) -> None:
+        """Go on with the drives of an earlier moment."""
         self._now = {key: replace(drive) for key, drive in saved.items()}
         self._led.clear()
 

@@ -52,10 +52,9 @@ class MujocoScene(WithPreviewShapes):
         #: Bodies that others move, and where they are to be at the end of the step.
         self.kinematic = set(told.kinematic)
         self.led: dict[str, tuple[Floats, Floats]] = {}
-        #: Weights of the bodies that move by themselves: now, and when they are not led.
-        self.weights: dict[str, Weight] = {}
+        #: Weights of bodies when nothing leads them.
         self._own = told.weights
-        self.links, self.facts, self.closures, self.off = told.links, told.facts, told.closures, told.off
+        self.facts, self.closures, self.off = told.facts, told.closures, told.off
         self.settings, self.runs = told.settings, told.runs
         #: Coordinate of velocity, by joint and degree of freedom.
         self.dofs: dict[tuple[str, int], int] = {}
@@ -81,7 +80,8 @@ class MujocoScene(WithPreviewShapes):
     def _compile(self) -> None:
         told = self._told
         self.links, self.h, self.substeps = told.links, told.h, told.substeps
-        self.weights = dict(told.weights)
+        #: Weights of the bodies that physics moves now.
+        self.weights: dict[str, Weight] = dict(told.weights)
         model = self.model = told.compiled()
         self._measure_turns()
         # MuJoCo numbers shapes along its trees, whatever the order in which they were added.

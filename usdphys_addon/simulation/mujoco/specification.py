@@ -58,6 +58,7 @@ def moments_of(weight: Weight) -> tuple[Matrix, bool]:
 
 
 def finite(value: float) -> float:
+    """A number that MuJoCo takes: infinity is the largest that is a limit."""
     return min(max(value, -NO_LIMIT), NO_LIMIT)
 
 
@@ -117,9 +118,11 @@ class Specification:
         self._nodes: dict[str, Any] = {"": self._spec.worldbody}
 
     def lacks(self, prim: Prim, what: str) -> None:
+        """Say that MuJoCo does not get something of a prim."""
         self.misses(prim, f"MuJoCo is not told {what} of {prim.display}.")
 
     def misses(self, prim: Prim, message: str) -> None:
+        """The same, by a sentence of its own."""
         self.notices.add("EngineLimits", prim, message)
 
     def build(self) -> Iterator[float]:
@@ -145,7 +148,7 @@ class Specification:
         self._refine()
         nodes = self._nodes
         for path in [*(path for path in self.setup.bodies if path not in links), *links]:
-            nodes[path] = self._add_body(self.setup.bodies[path], links.get(path), nodes, geometries)
+            nodes[path] = self._add_body(self.setup.bodies[path], links.get(path), geometries)
             yield 1.0
         for number, prim in enumerate(self.setup.statics):
             place = self.setup.layout.places.of(prim)
@@ -156,10 +159,10 @@ class Specification:
             yield 1.0
         held = {link.facts.path for link in self.links}
         for facts in joints:
-            if facts.path in held or self._close(facts, nodes):
+            if facts.path in held or self._close(facts):
                 self.facts[facts.path] = facts
         self._couple()
-        self._exclude(nodes)
+        self._exclude()
         for path, closure in self.closures.items():
             closure.add_tendons(self._spec, nodes, self.h)
             distance = closure.facts.distance
@@ -254,8 +257,8 @@ class Specification:
             self.misses(facts.prim, untold.breaking(facts.prim.display))
         return False
 
-    def _add_body(self, body: Body, link: Link | None, nodes: dict[str, Any], geometries: Geometries) -> Any:
-        path, pose = body.prim.path, body.pose
+    def _add_body(self, body: Body, link: Link | None, geometries: Geometries) -> Any:
+        path, pose, nodes = body.prim.path, body.pose, self._nodes
         if link is not None:
             pose = link.ends[0] @ np.linalg.inv(link.ends[1])
         parent = nodes[""] if link is None else nodes[link.parent]
@@ -353,7 +356,7 @@ class Specification:
             if freedom.has_bounce:
                 joint.solimp_limit[:2] = 0.9999
 
-    def _close(self, facts: JointFacts, nodes: dict[str, Any]) -> bool:
+    def _close(self, facts: JointFacts) -> bool:
         """Add a joint that is not in the tree as an equality; False with a notice if there is none for it."""
         free = [axis for axis, freedom in enumerate(facts.freedoms) if not freedom.is_locked]
         found = self.closures[facts.path] = closures.Closure(facts=facts)
@@ -371,7 +374,7 @@ class Specification:
             return not facts.enabled
         if facts.enabled and not closures.is_bare(facts):
             self.misses(facts.prim, untold.settings(facts.prim.display))
-        found.add_equalities(self._spec, nodes, self.h)
+        found.add_equalities(self._spec, self._nodes, self.h)
         return True
 
     def _couple(self) -> None:
@@ -411,7 +414,8 @@ class Specification:
         equal.solref = (2.0 * self.h, 1.0)
         return str(equal.name)
 
-    def _exclude(self, nodes: dict[str, Any]) -> None:
+    def _exclude(self) -> None:
+        nodes = self._nodes
         pairs = {(min(first, second), max(first, second)) for first, second in self.setup.filters.pairs}
         for facts in self.facts.values():
             if not facts.collides and facts.enabled:

@@ -106,7 +106,8 @@ def limit_speeds(
         places, largest = places[limited], largest[limited]
         if (np.abs(speeds[places]) > largest).any():
             # (n, k): how much faster an impulse on each of the joints makes all coordinates of the tree.
-            gained = np.linalg.lstsq(_matter(multibody, physics, weights, paths), np.eye(len(speeds))[:, places])[0]
+            matter = _matter(multibody, physics, weights, paths)
+            gained = np.linalg.lstsq(matter, np.eye(len(speeds))[:, places], rcond=None)[0]
             speeds += gained @ braked(speeds[places], gained[places], largest)
             multibody.set_generalized_velocity(speeds.tolist())
 

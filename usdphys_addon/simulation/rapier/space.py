@@ -338,9 +338,11 @@ class SolverSpace(Engine):
             self.physics, self._stock.statics, self.static_handles,
             ((self.handles[self.paths[row]], self._templates[self._template_of[row]]) for row in np.flatnonzero(rolls)),
         )  # fmt: skip
-        kinds = map(self._templates.__getitem__, self._template_of.tolist())
-        #: Colliders of bodies that move and are surfaces of triangles.
-        self._surfaces_met = surfaces_of(self.physics, zip(self.handles.values(), kinds, strict=True))
+        #: Colliders of bodies that move and are surfaces of triangles, until it is said that two of them meet.
+        self._surfaces_met = set[Any]()
+        if any(item.surfaces for item in self._own_templates):
+            kinds = map(self._templates.__getitem__, self._template_of.tolist())
+            self._surfaces_met = surfaces_of(self.physics, zip(self.handles.values(), kinds, strict=True))
         if len(self.weights) <= tuning.MOST_SLIDING:
             self._hook.meshes = set(self._surfaces_met)
         self._hook.lying = lying(self.physics, self._hook.rollers)
