@@ -11,7 +11,7 @@ from bpy.types import Context, UILayout
 
 from ..usdphys_addon.authoring import group_edits, selected, value_keys
 from ..usdphys_addon.bridge.language import tr
-from ..usdphys_addon.bridge.roles import applies, body_at, is_body
+from ..usdphys_addon.bridge.roles import applies, body_at
 from ..usdphys_addon.bridge.stored import stamps
 from ..usdphys_addon.core.joint_kinds import BY_IDENTIFIER
 from ..usdphys_addon.core.schemas import usd_physics
@@ -190,7 +190,7 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             self.draw_body(box, rows, context, obj)
         elif obj.type in ("CURVE", "SURFACE") and not applies(obj, "cable"):
             self.draw_curve(box, rows, obj)
-        if selected.NEEDS["articulation"](obj):
+        if rows.shown.has("articulation"):
             self.draw_articulation(box, rows, obj)
         if not rows.others and (role != selected.NONE or body is not None):
             self.draw_joints(box, obj)
@@ -245,10 +245,10 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         rows.draw(box, "self_collision")
 
     def draw_body(self, box: Any, rows: _Rows, context: Context, obj: Any) -> None:
-        if is_body(obj):
+        if rows.shown.has("body"):
             rows.draw(box, "mass")
             _why_unknown(box, rows.shown, "mass")
-        if selected.has_colliders(obj):
+        if rows.shown.has("collider"):
             rows.draw(box, "collider_shape")
             shapes = readout.shapes_of(obj.name) or ()
             colliders, index = obj.usdphys.colliders, obj.usdphys.active_collider_index
@@ -259,7 +259,7 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             rows.draw(box, "surface", search_data=bpy.data, search_property="materials", icon="MATERIAL")
             rows.draw(box, "friction")
             rows.draw(box, "bounce")
-        if is_body(obj):
+        if rows.shown.has("body"):
             rows.draw(box, "damping")
         # The first group has no other to be chosen from: a new name makes one.
         rows.draw(
@@ -292,7 +292,7 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             box.operator("object.convert", text="Convert to Mesh", icon="MESH_DATA").target = "MESH"
 
     def draw_body_folds(self, layout: UILayout, rows: _Rows, context: Context, obj: Any) -> None:
-        if is_body(obj):
+        if rows.shown.has("body"):
             body = _fold(layout, "start", "Start: Velocity, Asleep")
             if body is not None:
                 for name in ("velocity", "angular_velocity", "starts_asleep"):
@@ -302,7 +302,7 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
                 for name in ("center_of_mass", "diagonal_inertia"):
                     rows.draw(body, f"mass_{name}")
                 _why_unknown(body, rows.shown, "mass_center_of_mass", "mass_diagonal_inertia")
-        if selected.has_colliders(obj):
+        if rows.shown.has("collider"):
             body = _fold(layout, "shape", "Shape: Parts, Own Mass")
             if body is not None:
                 physics = obj.usdphys
@@ -322,7 +322,7 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
                     if own.is_applied:
                         fitting.prop(body, own, "mass")
             self.draw_surface(layout, context, obj)
-        self.draw_group(layout, context, obj)
+        self.draw_group(layout, rows, context)
         if applies(obj, "filtered_pairs"):
             # Those of a joint's bodies are made with it: here is why they pass through each other.
             body = _fold(layout, "filtered", "Filtered Pairs")
@@ -348,9 +348,9 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         attributes.draw(body, own.physics_material, names, f"{path}.physics_material")
         vendor.draw(body, context, own, "material", path)
 
-    def draw_group(self, layout: UILayout, context: Context, obj: Any) -> None:
+    def draw_group(self, layout: UILayout, rows: _Rows, context: Context) -> None:
         """The collision group of the active object: its members, and what they pass through."""
-        name = selected.BEHIND["group"].read(obj)
+        name = rows.shown.value("group")
         groups = context.scene.usdphys.collision_groups
         if not name or name not in groups:
             return

@@ -100,8 +100,14 @@ def _rebuilt(message: str, translate: Callable[[str], str], known: Templates) ->
     return "".join(parts)
 
 
+@lru_cache(maxsize=4096)
+def _quoted(template: str) -> frozenset[str]:
+    """Keys of the values of a template that are names."""
+    return frozenset(place[2] for place in _PLACE.finditer(template) if place[1])
+
+
 def _filled(template: str, values: Mapping[str, object], translate: Callable[[str], str], known: Templates) -> str:
-    quoted = {place[2] for place in _PLACE.finditer(template) if place[1]}
+    quoted = _quoted(template)
 
     def filled(place: re.Match[str]) -> str:
         value = values[place[2]]

@@ -241,21 +241,14 @@ def ask(kind: str, name: str) -> Any:
     known = _known.get(key)
     scene_watch.look_at_operators()
     # No handler runs when a script changes a property, but the panels are drawn.
-    is_due = known is None or clock.now() - known.at >= max(_keep(known), SHARE * known.took)
+    is_due = known is None or clock.now() - known.at >= max(
+        KEEP if known.edits == scene_watch.stamp_of(key.scene).edits else 0.0, SHARE * known.took
+    )
     if is_due and (kind in _WITHOUT_POSES or preview_guard.current() is None):
         if key not in _asked:
             _asked.append(key)
         jobs.add(compute)
     return known.value if known is not None else None
-
-
-def _keep(known: _Known) -> float:
-    return KEEP if known.edits == _edits() else 0.0
-
-
-def _edits() -> int:
-    scene = bpy.context.scene
-    return scene_watch.stamp_of(scene.name).edits if scene is not None else 0
 
 
 def compute() -> Job:
@@ -293,7 +286,7 @@ def _compute(key: _Key) -> None:
         value = None
     is_new = key not in _known or _known[key].value != value
     now = clock.now()
-    _known[key] = _Known(value, now, now - start, _edits())
+    _known[key] = _Known(value, now, now - start, scene_watch.stamp_of(key.scene).edits)
     if is_new:
         redraw("VIEW_3D", "PROPERTIES")
 

@@ -19,7 +19,7 @@ from bpy.types import Context, Object, Scene
 
 from ..authoring import selected, value_keys
 from ..authoring.selected import Value
-from ..bridge import stand_ins
+from ..bridge import scene_watch, stand_ins
 from ..bridge.choices import items_of
 from ..bridge.known_names import KnownNames
 from ..bridge.roles import applies, body_at, is_body
@@ -373,18 +373,34 @@ def current(context: Context) -> Any:
     return getattr(context.scene, NAME, None) if context.scene is not None else None
 
 
+#: (what the view layer was, number of the selected objects in it).
+_counted: tuple[Any, int] = (None, 0)
+
+
+def _number_selected(context: Context) -> int:
+    """Number of selected objects of the view layer. Blender looks through all objects for it: once for each change."""
+    global _counted
+    scene, layer = context.scene, context.view_layer
+    assert scene is not None and layer is not None
+    stamp = scene_watch.moves(), scene.name, layer.name
+    if _counted[0] != stamp:
+        objects: Any = layer.objects
+        _counted = stamp, len(objects.selected)
+    return _counted[1]
+
+
 def drawn_for(context: Context, obj: Object) -> tuple[int, Sequence[Object]]:
     """For a draw: how many objects the panel is about, and these objects, but none of more than are compared.
 
     obj: the active object, which stands alone if it is not selected.
     """
-    layer: Any = context.view_layer
-    # Blender asks each object of the view layer for `selected_objects`, and the first of them alone for these two.
-    if not obj.select_get() or len(list(islice(layer.objects.selected, 2))) < 2:
+    number = _number_selected(context) if obj.select_get() else 1
+    if number < 2:
         return 1, (obj,)
     space: Any = context.space_data
-    if getattr(space, "local_view", None) is None and (number := len(layer.objects.selected)) > _COMPARED:
+    if getattr(space, "local_view", None) is None and number > _COMPARED:
         return number, ()
+    # Blender asks each object of the view layer for these.
     objects = context.selected_objects
     return len(objects), objects
 
