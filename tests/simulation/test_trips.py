@@ -16,7 +16,7 @@ from usdphys_ext.usdphys_addon.cli import round_trips
 from usdphys_ext.usdphys_addon.core import clock, frames, mass
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.validate import Issue
-from usdphys_ext.usdphys_addon.proving import opinions, statements, trips
+from usdphys_ext.usdphys_addon.proving import joint_statements, opinions, trips
 from usdphys_ext.usdphys_addon.proving.certificate import Check
 from usdphys_ext.usdphys_addon.proving.prove import Wish, prove
 from usdphys_ext.usdphys_addon.system import blender
@@ -85,7 +85,7 @@ def test_where_no_cause_is_found_what_a_format_says_of_a_body_of_the_joint_may_b
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """MJCF named the damping of the planks of a bridge, and its joints failed as if that were lost without a word."""
-    monkeypatch.setattr(statements, "narrowed", lambda _found, _has_time: ([], "There was no time."))
+    monkeypatch.setattr(joint_statements, "narrowed", lambda _found, _has_time: ([], "There was no time."))
     told = Issue("PaperNotSaid", "info", f"{W}/Leaf", "Leaf", "Paper has no damping: that of 'Leaf'.", "Use ink.")
     (check,) = tripped("door", lost_limit, told)
     assert (check.status, check.path, check.fix) == ("differs", f"{W}/Hinge", "Use ink.")

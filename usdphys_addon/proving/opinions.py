@@ -28,6 +28,16 @@ MOST_CAUSES = 6
 _ROUNDING = 1e-5
 
 
+class Statements(NamedTuple):
+    """Two models of the same asset, with words for the second, as in "as MuJoCo reads it"."""
+
+    one: PhysicsModel
+    other: PhysicsModel
+    words: str
+    section: str
+    name: str
+
+
 class Opinion(NamedTuple):
     """What one prim says: a field of a schema (with instance), the whole schema if `field` is empty, or with an empty
     schema one of PLACE, MATERIAL, POINTS and PRIM.

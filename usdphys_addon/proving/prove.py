@@ -279,7 +279,7 @@ def _against_checks(whole: _Whole) -> Iterator[Check]:
     wish = whole.wish
     if "against" in whole.asked and wish.against is not None:
         yield from whole.shortened()
-        said = statements.Statements(wish.model, wish.against, wish.against_words, "against", wish.against_words)
+        said = opinions.Statements(wish.model, wish.against, wish.against_words, "against", wish.against_words)
         yield from statements.statement_checks(said, whole.experiment, whole.budget, whole.shares["against"])
         if wish.unread:
             first, count = wish.unread[0], len(wish.unread)

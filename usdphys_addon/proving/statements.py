@@ -3,41 +3,29 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..core import frames
-from ..core.errors import UsdPhysError
 from ..core.joint_settings import following, gearing_of
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from . import joints as bench
 from . import opinions
 from .budget import Budget, OutOfTimeError
-from .certificate import Check, so_do_joints
+from .certificate import Check
 from .experiments import Experiment, Parting
-from .opinions import MOST_CAUSES, Cause, Opinion, narrowed
+from .joint_statements import joint_partings
+from .opinions import MOST_CAUSES, Cause, Opinion, Statements, narrowed
 from .partings import data_of, sentence_of
-from .runs import FLOOR, GLIMPSE, Motion, angles, simulated, subject_of, with_floor
+from .runs import FLOOR, GLIMPSE, simulated, subject_of, with_floor
 from .unit_causes import UP_AXIS, unit_causes, whole_cause
 
 #: Share of the way of a body by which its motion may differ.
 SLACK = 0.01
-
-
-class Statements(NamedTuple):
-    """Two models of the same asset, with words for the second, as in "as MuJoCo reads it"."""
-
-    one: PhysicsModel
-    other: PhysicsModel
-    words: str
-    section: str
-    name: str
 
 
 def statement_checks(
@@ -226,118 +214,6 @@ def on(model: PhysicsModel, floor: Prim | None) -> PhysicsModel:
     if floor is not None:
         result.add(floor)
     return result
-
-
-def joint_partings(
-    said: Statements, current: PhysicsModel, candidates: Sequence[Opinion], budget: Budget, share: float
-) -> Iterator[tuple[Check, list[Opinion]]]:
-    """Joints that move in another way on the bench, each with its causes."""
-    try:
-        one, other = subject_of(current), subject_of(said.other)
-    except (UsdPhysError, ValueError, ArithmeticError):
-        return
-    about = {opinion.path for opinion in candidates}
-    # Gravity acts on all.
-    scenes = about & {*said.one.scenes, *said.other.scenes}
-    probes = {
-        side: {probe.facts.path: probe for probe in bench.probes_of(subject)[0]}
-        for side, subject in (("one", one), ("other", other))
-    }
-    chosen = [
-        path for path, there in probes["other"].items()
-        if (here := probes["one"].get(path)) is not None
-        and (scenes or about & {path, here.facts.body0, here.facts.body1})
-        # Where the other body moves, the whole asset tells.
-        and here.moved == there.moved and here.is_first == there.is_first
-    ]  # fmt: skip
-    if not chosen:
-        return
-    push = {
-        path: max([bench.PUSH, *(1.2 * abs(end - probe.start) for end in _ends(probe) if np.isfinite(end))])
-        for path in chosen for probe in (probes["other"][path],)
-    }  # fmt: skip
-    wanted: dict[tuple[str, str], Any] = {}
-    parted: dict[str, str] = {}
-    for experiment, (seconds, _) in bench.EXPERIMENTS.items():
-        if not budget.has(share):
-            break
-        runs = {}
-        for side, subject in (("one", one), ("other", other)):
-            own = [probes[side][path] for path in chosen if _is_tried(probes[side][path], experiment)]
-            motion = simulated(bench.bench(subject, own, experiment, push=push, leans=True), seconds)
-            runs[side] = {} if motion.problem else {
-                probe.facts.path: _place_of_link(probe, motion) for probe in own
-            }  # fmt: skip
-        for path in chosen:
-            if path in parted:
-                continue
-            was, now = runs["one"].get(path), runs["other"].get(path)
-            if was is None and now is None:
-                continue
-            wanted[path, experiment] = now
-            if was is None or now is None or _links_part(was, now, probes["other"][path]):
-                parted[path] = experiment
-    checks: list[tuple[Check, list[Opinion]]] = []
-    alike: Counter[int] = Counter()
-    for path, experiment in parted.items():
-        probe = probes["other"][path]
-        near = [one for one in candidates if one.path in {path, probe.facts.body0, probe.facts.body1, *scenes}]
-
-        def heals(chosen_ones: Sequence[Opinion], path: str = path, experiment: str = experiment) -> bool:
-            subject = subject_of(opinions.swapped(current, said.other, chosen_ones))
-            own = [one for one in bench.probes_of(subject)[0] if one.facts.path == path]
-            if not own:
-                return False
-            now = wanted[path, experiment]
-            if not _is_tried(own[0], experiment) or now is None:
-                return _is_tried(own[0], experiment) == (now is not None)
-            seconds = bench.EXPERIMENTS[experiment][0]
-            motion = simulated(bench.bench(subject, own, experiment, push=push, leans=True), seconds)
-            return not motion.problem and not _links_part(_place_of_link(own[0], motion), now, own[0])
-
-        # What is the cause for one joint is mostly that for others near it.
-        same = (
-            number for number, (_, causes) in enumerate(checks)
-            if causes and set(causes) <= set(near) and opinions.heals_with(causes, heals)
-        )  # fmt: skip
-        number = next(same, None)
-        if number is not None:
-            alike[number] += 1
-            continue
-        found, late = narrowed(opinions.smallest(near, heals, lambda: budget.has(share)), lambda: budget.has(share))
-        causes = tuple(opinions.cause_between(said.one, said.other, one) for one in found)
-        words = bench.EXPERIMENTS[experiment][1]
-        message = f"{probe.facts.prim.display} moves in another way {said.words}, in its {words}."
-        if late:
-            message = f"{message} {late}"
-        check = Check(said.section, said.name, "fail", message, path, causes, "", {"experiment": experiment})
-        checks.append((check, found))
-    for number, (check, found) in enumerate(checks):
-        yield replace(check, message=check.message + so_do_joints(alike[number])), found
-
-
-def _ends(probe: bench.Probe) -> tuple[float, float]:
-    freedom = probe.facts.freedoms[probe.axis]
-    return freedom.low, freedom.high
-
-
-def _is_tried(probe: bench.Probe, experiment: str) -> bool:
-    """Joints are pushed also where they have no limit, and coast without friction: the other one may have some."""
-    return experiment in ("up", "down", "coast") or bench.applies(probe, experiment)
-
-
-def _place_of_link(probe: bench.Probe, motion: Motion) -> tuple[Any, Any]:
-    row = motion.paths.index(probe.path)
-    return motion.positions[:, row], motion.rotations[:, row]
-
-
-def _links_part(one: tuple[Any, Any], other: tuple[Any, Any], probe: bench.Probe) -> bool:
-    """Whether a link moves in two ways: by more than a hundredth of its way, in metres of a point beside the axis."""
-    arm = float(np.linalg.norm(probe.link[:3, 3] - probe.anchor)) + 0.05
-    apart = np.linalg.norm(one[0] - other[0], axis=1) + arm * angles(one[1], other[1])
-    steps = np.linalg.norm(np.diff(other[0], axis=0), axis=1) + arm * angles(other[1][1:], other[1][:-1])
-    ways = np.concatenate([[0.0], np.cumsum(steps)])
-    return bool((apart > 1e-3 * arm + 0.01 * ways).any() or not np.isfinite(apart).all())
 
 
 def whole_parting(

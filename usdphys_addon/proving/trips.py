@@ -28,9 +28,9 @@ from . import opinions
 from .budget import Budget
 from .certificate import Check, so_do_joints
 from .experiments import Experiment
-from .opinions import Opinion
+from .opinions import Opinion, Statements
 from .runs import FLOOR, radius_of, subject_of, with_floor, with_kept_meshes
-from .statements import Known, Statements, on, partings_of
+from .statements import Known, on, partings_of
 
 #: A model of the asset after a round trip, while a block runs, with what writing and reading could not keep.
 Trip = Callable[[], AbstractContextManager[tuple[PhysicsModel, list[Issue]]]]
