@@ -122,7 +122,8 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "Use hinges, slides or fixed joints where precision matters.",
     ),
     "JointUnusable": NoticeKind(
-        "warning", "A joint cannot be simulated.", "Give the joint two different bodies, at least one of them dynamic, and frames of finite numbers."
+        "warning", "A joint cannot be simulated.",
+        "Give the joint two different bodies, at least one of them dynamic, and frames of finite numbers.",
     ),
     "JointsStacked": NoticeKind(
         "info", "Hinges or slides of an articulation hold the same two bodies by different axes: they are simulated as "
