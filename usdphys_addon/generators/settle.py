@@ -92,22 +92,8 @@ def settle_steps(
         session = PreviewSession(context)
         authored = dict(session.shown.authored)
         rows = np.array([session.world.index(path) for path in session.world.paths], int)
-        sizes = _sizes(session)
         lowest = _lowest(session)
-        steps = max(1, round(options.seconds / session.world.time_step))
-        between = max(1, round(_REST / session.world.time_step))
-        at_rest, before = False, _poses(session)
-        for step in range(steps):
-            session.simulate(context)
-            if (step + 1) % between == 0:
-                now = _poses(session)
-                at_rest = _is_still(before, now, sizes, lowest)
-                before = now
-                if at_rest:
-                    break
-                if is_shown:
-                    session.show(context)
-            yield step / steps
+        at_rest = yield from _fall(context, session, options.seconds, lowest, is_shown)
         seconds = session.world.time
         names = [session.shown.names[row] for row in rows if session.shown.names[row] in authored]
         fallen = [
@@ -140,17 +126,38 @@ def settle_steps(
         keeps(names)
     if movers:
         shapes.select_only(context, movers)
-    if made and fallen:
-        notes.append(phrase("Copies that fell past the scene are not kept: {number}", number=len(fallen)))
-    elif fallen:
+    if fallen:
         notes.append(
-            phrase(
-                "Nothing is below {names} to land on, so no new pose was kept; add a ground first", names=named(fallen)
-            )
-        )
+            phrase("Copies that fell past the scene are not kept: {number}", number=len(fallen)) if made
+            else phrase("Nothing is below {names} to land on, so no new pose was kept; add a ground first",
+                        names=named(fallen))
+        )  # fmt: skip
     if not at_rest:
         notes.append(f"Not everything was at rest after {seconds:.3g} s; settle again, or for longer")
     return Settled(_text(settled, seconds, at_rest), seconds, at_rest, names, notes)
+
+
+def _fall(
+    context: Context, session: PreviewSession, seconds: float, lowest: float, is_shown: bool
+) -> Generator[float, None, bool]:
+    """Simulate until all is at rest, or so many seconds. Yields the completed fraction; returns whether it is at rest.
+
+    lowest: m, below which nothing counts.
+    """
+    sizes, before = _sizes(session), _poses(session)
+    steps = max(1, round(seconds / session.world.time_step))
+    between = max(1, round(_REST / session.world.time_step))
+    for step in range(steps):
+        session.simulate(context)
+        if (step + 1) % between == 0:
+            now = _poses(session)
+            if _is_still(before, now, sizes, lowest):
+                return True
+            before = now
+            if is_shown:
+                session.show(context)
+        yield step / steps
+    return False
 
 
 def _text(number: int, seconds: float, at_rest: bool) -> str:
