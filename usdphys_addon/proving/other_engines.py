@@ -55,7 +55,7 @@ def engine_checks(
         # Each try runs it once more, and the preview.
         has_time = partial(budget.has, share, sum(other.took) + sum(experiment.motion.took))
         try:
-            reason = reasons.reason_of(key, run, other, found, experiment, starts, has_time)
+            reason = reasons.reason_of(reasons.Parted(key, run, other, found, experiment, starts, has_time))
         except OutOfTimeError:
             reason = Reason((), NO_TIME)
         message = f"{sentence_of(found[0], experiment.model, experiment.motion, f'in {name}')} {reason.words}".rstrip()

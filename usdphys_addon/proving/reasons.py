@@ -44,108 +44,212 @@ class Reason(NamedTuple):
     fix: str = ""
 
 
-def reason_of(
-    key: str, run: Runner, other: Motion, found: Sequence[Parting], experiment: Experiment, starts: Sequence[Check],
-    has_time: Callable[[], bool],
-) -> Reason:  # fmt: skip
-    """What is known at once, before what has to be searched. other: what the engine did."""
-    model, first, name = experiment.model, found[0], ENGINES[key].name
-    at_once = _pushed_reason(model, first, starts)
-    if lost := habits.lost(other):
-        where = model.prims[lost].display if lost in model.prims else lost
-        words = f"{name} gives no numbers for {where} from then on."
-        if at_once is not None:
-            return at_once._replace(words=f"{words} {at_once.words}")
-        rate = _healing_rate(run, first, experiment, has_time)
-        if rate:
-            steps = round(rate / STEP)
-            words += " " + f"With {steps} steps a second, {name} moves it as the preview does."
-        return Reason((), words, plain.FINER_STEPS if rate else _LOST_FIX)
-    if causes := habits.unbroken(model, first, experiment.motion, other):
-        joint = model.prims[causes[0].path].display
-        fix = f"Do without it, or choose an engine that has it: {name} does not."
-        return Reason(causes, f"{joint} breaks in the preview, and cannot in {name}.", fix)
-    if at_once is not None:
-        return at_once
-    if key in programs() and (kept := habits.kept_apart(model, first, experiment.motion)) is not None:
-        joint, still = model.prims[kept.cause.path].display, model.prims[kept.other].display
-        return Reason((kept.cause,), (
-            f"{name} lets it collide with {still}; elsewhere {joint} keeps the two apart, because {still} is below "
-            "the other side of it."
-        ))  # fmt: skip
-    untold = _untold(model, first, other)
-    causes = tuple(opinions.cause_alone(model, one) for one in untold[:MOST_CAUSES])
-    if untold and _explain(untold, experiment, other, first):
-        return Reason(causes)
-    if slide := habits.sliding(model, first, experiment.motion, other):
-        causes, way = tuple(opinions.cause_alone(model, one) for one in slide.roots), slide.far
-        return Reason(causes, (
-            f"In the preview it slides by {way:.2g} m, because friction of an articulation acts after its links have "
-            f"moved; it stands in {name}, and in the preview without the articulation."
-        ), f"Trust {name} where feet stand.")  # fmt: skip
-    row = ENGINES[key]
-    if isinstance(row, Program) and Habit.FORCES_ONLY in row.habits and (
-        types := habits.forced(model, first, experiment, SLACK)
-    ):  # fmt: skip
-        causes, joint = tuple(opinions.cause_alone(model, one) for one in types[:MOST_CAUSES]), types[0].path
-        return Reason(causes, (
-            f"{name} takes the drive of {model.prims[joint].display} as one of type force, with the same gains."
-        ), habits.FORCE)  # fmt: skip
-    if soft := habits.beyond_limits(model, first, experiment.motion, other):
-        limits = [opinion for one in soft for opinion in one.opinions][:MOST_CAUSES]
-        joint, far = soft[0].facts.prim.display, soft[0].words
-        causes = tuple(opinions.cause_alone(model, one) for one in limits)
-        told = f"{joint} goes {far} beyond its limit in {name}, which holds limits by springs."
-        return Reason(causes, told, habits.SOFT_LIMIT)
-    if rate := _healing_rate(run, first, experiment, has_time):
-        steps = round(rate / STEP)
-        told = f"With {steps} steps a second, {name} moves it as the preview does."
-        return Reason((), told, plain.FINER_STEPS)
-    is_alike = partial(_moves_alike, key, experiment, first)
-    if key not in programs() and (light := habits.too_light(model, first, is_alike, has_time)):
-        link, moment, times = model.prims[light.body].display, light.moment, light.times
-        causes = tuple(opinions.cause_alone(model, one) for one in light.opinions)
-        return Reason(causes, (
-            f"{link} is too light for {name}, with moments of inertia of {moment:.2g} kg m2: with {times:g} times of "
-            f"them, {name} moves all as the preview does."
-        ), f"Do not trust {name} with links that are so light.")  # fmt: skip
-    if has_time() and (jammed := habits.passing(model, first, experiment.motion)):
-        one, still = (model.prims[path].display for path in jammed)
-        return Reason(at_start.filter_causes(jammed), (
-            f"{one} and {still} touch at the start, and no joint can move them apart at once: they pass through "
-            f"each other in the preview, and {name} pushes them apart."
-        ))  # fmt: skip
-    causes = causes or _engine_causes(key, run, found, experiment, has_time)
-    if follows := habits.following(experiment.motion, causes):
-        return Reason(causes, f"In the preview, {follows}", f"Trust {name} where a joint that others follow is pushed.")
-    if causes:
-        return Reason(causes)
-    if parted := habits.in_parts(model, first, experiment.motion):
-        causes = tuple(opinions.cause_alone(model, one) for one in parted)
-        shape = model.prims[parted[0].path].display
-        words = f"Each engine makes its own convex parts of {shape}, which may be why."
-        return Reason(causes, words, "Make convex parts of it.")
-    return Reason((), "No attribute alone is the cause." if has_time() else plain.NO_TIME)
+class Parted(NamedTuple):
+    """What an engine did otherwise. key: of the engine. run: runs the asset in it. other: its motion. found: where it
+    parts from that of the preview, in `experiment`; not empty. starts: failed checks of the start."""
+
+    key: str
+    run: Runner
+    other: Motion
+    found: Sequence[Parting]
+    experiment: Experiment
+    starts: Sequence[Check]
+    has_time: Callable[[], bool]
+
+    @property
+    def model(self) -> PhysicsModel:
+        return self.experiment.model
+
+    @property
+    def first(self) -> Parting:
+        return self.found[0]
+
+    @property
+    def name(self) -> str:
+        """Of the engine."""
+        return ENGINES[self.key].name
+
+    def shown(self, path: str) -> str:
+        """A prim as messages name it."""
+        return self.model.prims[path].display if path in self.model.prims else path
+
+    def causes(self, found: Sequence[Opinion]) -> tuple[Cause, ...]:
+        return tuple(opinions.cause_alone(self.model, one) for one in found)
 
 
-def _healing_rate(run: Runner, first: Parting, experiment: Experiment, has_time: Callable[[], bool]) -> int:
+def reason_of(parted: Parted) -> Reason:
+    """The first reason that fits: what is known at once, before what has to be searched."""
+    for look in _LOOKS:
+        if (reason := look(parted)) is not None:
+            return reason
+    return Reason((), "No attribute alone is the cause." if parted.has_time() else plain.NO_TIME)
+
+
+def _loses_numbers(parted: Parted) -> Reason | None:
+    lost = habits.lost(parted.other)
+    if not lost:
+        return None
+    words = f"{parted.name} gives no numbers for {parted.shown(lost)} from then on."
+    if (pushed := _is_pushed(parted)) is not None:
+        return pushed._replace(words=f"{words} {pushed.words}")
+    rate = _healing_rate(parted)
+    if rate:
+        words += f" With {round(rate / STEP)} steps a second, {parted.name} moves it as the preview does."
+    return Reason((), words, plain.FINER_STEPS if rate else _LOST_FIX)
+
+
+def _does_not_break(parted: Parted) -> Reason | None:
+    causes = habits.unbroken(parted.model, parted.first, parted.experiment.motion, parted.other)
+    if not causes:
+        return None
+    fix = f"Do without it, or choose an engine that has it: {parted.name} does not."
+    return Reason(
+        causes, f"{parted.shown(causes[0].path)} breaks in the preview, and cannot in {parted.name}.", fix
+    )  # fmt: skip
+
+
+def _is_pushed(parted: Parted) -> Reason | None:
+    """The part of the body is pushed in the first moment, and it leaves at once."""
+    is_soon = parted.first.time <= _FIRST_MOMENT
+    pushed = at_start.pushed_with(parted.model, parted.first, parted.starts) if is_soon else []
+    if not pushed:
+        return None
+    causes = tuple(cause for check in pushed for cause in check.causes)[:MOST_CAUSES]
+    return Reason(causes, f"{at_start.PUSHED[pushed[0].name]}, which each engine does in its own way.")
+
+
+def _collides_with_what_is_kept_apart(parted: Parted) -> Reason | None:
+    if parted.key not in programs():
+        return None
+    kept = habits.kept_apart(parted.model, parted.first, parted.experiment.motion)
+    if kept is None:
+        return None
+    joint, still = parted.shown(kept.cause.path), parted.shown(kept.other)
+    return Reason((kept.cause,), (
+        f"{parted.name} lets it collide with {still}; elsewhere {joint} keeps the two apart, because {still} is below "
+        "the other side of it."
+    ))  # fmt: skip
+
+
+def _is_not_told(parted: Parted) -> Reason | None:
+    """What the engine is not told explains the motion."""
+    untold = _untold(parted)
+    here = simulated(opinions.removed(parted.model, untold), parted.experiment.seconds) if untold else None
+    if here is None or here.problem:
+        return None
+    found = parted.experiment.like(here).parting(parted.other, SLACK, more=parted.experiment.coarse)
+    if any(one.body == parted.first.body for one in found):
+        return None
+    return Reason(parted.causes(untold[:MOST_CAUSES]))
+
+
+def _slides_here(parted: Parted) -> Reason | None:
+    slide = habits.sliding(parted.model, parted.first, parted.experiment.motion, parted.other)
+    if not slide:
+        return None
+    return Reason(parted.causes(slide.roots), (
+        f"In the preview it slides by {slide.far:.2g} m, because friction of an articulation acts after its links have "
+        f"moved; it stands in {parted.name}, and in the preview without the articulation."
+    ), f"Trust {parted.name} where feet stand.")  # fmt: skip
+
+
+def _has_forces_only(parted: Parted) -> Reason | None:
+    row = ENGINES[parted.key]
+    if not (isinstance(row, Program) and Habit.FORCES_ONLY in row.habits):
+        return None
+    types = habits.forced(parted.model, parted.first, parted.experiment, SLACK)
+    if not types:
+        return None
+    return Reason(parted.causes(types[:MOST_CAUSES]), (
+        f"{parted.name} takes the drive of {parted.shown(types[0].path)} as one of type force, with the same gains."
+    ), habits.FORCE)  # fmt: skip
+
+
+def _has_soft_limits(parted: Parted) -> Reason | None:
+    soft = habits.beyond_limits(parted.model, parted.first, parted.experiment.motion, parted.other)
+    if not soft:
+        return None
+    limits = [opinion for one in soft for opinion in one.opinions][:MOST_CAUSES]
+    joint, far = soft[0].facts.prim.display, soft[0].words
+    told = f"{joint} goes {far} beyond its limit in {parted.name}, which holds limits by springs."
+    return Reason(parted.causes(limits), told, habits.SOFT_LIMIT)
+
+
+def _needs_finer_steps(parted: Parted) -> Reason | None:
+    rate = _healing_rate(parted)
+    if not rate:
+        return None
+    told = f"With {round(rate / STEP)} steps a second, {parted.name} moves it as the preview does."
+    return Reason((), told, plain.FINER_STEPS)
+
+
+def _has_a_light_link(parted: Parted) -> Reason | None:
+    if parted.key in programs():
+        return None
+    light = habits.too_light(parted.model, parted.first, partial(_moves_alike, parted), parted.has_time)
+    if not light:
+        return None
+    return Reason(parted.causes(light.opinions), (
+        f"{parted.shown(light.body)} is too light for {parted.name}, with moments of inertia of {light.moment:.2g} "
+        f"kg m2: with {light.times:g} times of them, {parted.name} moves all as the preview does."
+    ), f"Do not trust {parted.name} with links that are so light.")  # fmt: skip
+
+
+def _passes_here(parted: Parted) -> Reason | None:
+    jammed = habits.passing(parted.model, parted.first, parted.experiment.motion) if parted.has_time() else None
+    if not jammed:
+        return None
+    one, still = map(parted.shown, jammed)
+    return Reason(at_start.filter_causes(jammed), (
+        f"{one} and {still} touch at the start, and no joint can move them apart at once: they pass through "
+        f"each other in the preview, and {parted.name} pushes them apart."
+    ))  # fmt: skip
+
+
+def _has_a_cause(parted: Parted) -> Reason | None:
+    """What the engine is not told, or what has to be taken out for all to move alike."""
+    causes = parted.causes(_untold(parted)[:MOST_CAUSES]) or _engine_causes(parted)
+    if follows := habits.following(parted.experiment.motion, causes):
+        fix = f"Trust {parted.name} where a joint that others follow is pushed."
+        return Reason(causes, f"In the preview, {follows}", fix)
+    return Reason(causes) if causes else None
+
+
+def _has_other_parts(parted: Parted) -> Reason | None:
+    made = habits.in_parts(parted.model, parted.first, parted.experiment.motion)
+    if not made:
+        return None
+    words = f"Each engine makes its own convex parts of {parted.shown(made[0].path)}, which may be why."
+    return Reason(parted.causes(made), words, "Make convex parts of it.")
+
+
+#: In the order in which they are looked at.
+_LOOKS: tuple[Callable[[Parted], Reason | None], ...] = (
+    _loses_numbers, _does_not_break, _is_pushed, _collides_with_what_is_kept_apart, _is_not_told, _slides_here,
+    _has_forces_only, _has_soft_limits, _needs_finer_steps, _has_a_light_link, _passes_here, _has_a_cause,
+    _has_other_parts,
+)  # fmt: skip
+
+
+def _healing_rate(parted: Parted) -> int:
     """With so many steps in a frame, the engine moves the body that parts first as the preview does; 0 where it does
     not, or there is no time."""
     for rate in FINER:
-        if not has_time():
+        if not parted.has_time():
             return 0
-        other = run((), rate)
-        found = experiment.parting(other, SLACK, more=experiment.coarse)
-        if not other.problem and not any(one.body == first.body for one in found):
+        other = parted.run((), rate)
+        found = parted.experiment.parting(other, SLACK, more=parted.experiment.coarse)
+        if not other.problem and not any(one.body == parted.first.body for one in found):
             return rate
     return 0
 
 
-def _moves_alike(engine: str, experiment: Experiment, first: Parting, model: PhysicsModel) -> bool:
+def _moves_alike(parted: Parted, model: PhysicsModel) -> bool:
     """Whether the preview and an engine that is stepped from here move the body that parts first alike in a model, in
     which it goes at least half as far: what hardly moves is alike everywhere."""
+    experiment, first = parted.experiment, parted.first
     here = simulated(model, experiment.seconds)
-    there = simulated(model, experiment.seconds, engine=engine)
+    there = simulated(model, experiment.seconds, engine=parted.key)
     if here.problem or there.problem:
         return False
     other, row = experiment.like(here), experiment.motion.paths.index(first.body)
@@ -154,40 +258,23 @@ def _moves_alike(engine: str, experiment: Experiment, first: Parting, model: Phy
     return not any(one.body == first.body for one in other.parting(there, SLACK, more=experiment.coarse))
 
 
-def _explain(untold: Sequence[Opinion], experiment: Experiment, other: Motion, first: Parting) -> bool:
-    """Whether the preview moves the body that parts first as the engine does, where it is not told the same."""
-    here = simulated(opinions.removed(experiment.model, untold), experiment.seconds)
-    found = experiment.like(here).parting(other, SLACK, more=experiment.coarse)
-    return not here.problem and not any(one.body == first.body for one in found)
-
-
-def _untold(model: PhysicsModel, first: Parting, motion: Motion) -> list[Opinion]:
+def _untold(parted: Parted) -> list[Opinion]:
     """What an engine says that it is not told of the joints of the body that leaves first, and of what hangs on it."""
-    limited = motion.limits()
-    part = next((part for part in subject_of(model).parts if first.body in part.bodies), None)
+    limited = parted.other.limits()
+    part = next((part for part in subject_of(parted.model).parts if parted.first.body in part.bodies), None)
     return [
         Opinion(facts.path, *place) for facts in (part.joints if part is not None else ()) if facts.path in limited
         for place in bench.said_beyond(facts.prim).values()
     ]  # fmt: skip
 
 
-def _pushed_reason(model: PhysicsModel, first: Parting, starts: Sequence[Check]) -> Reason | None:
-    """That the part of a body is pushed in the first moment, where it leaves at once."""
-    pushed = at_start.pushed_with(model, first, starts) if first.time <= _FIRST_MOMENT else []
-    if not pushed:
-        return None
-    causes = tuple(cause for check in pushed for cause in check.causes)[:MOST_CAUSES]
-    return Reason(causes, f"{at_start.PUSHED[pushed[0].name]}, which each engine does in its own way.")
-
-
-def _engine_causes(
-    engine: str, run: Runner, found: Sequence[Parting], experiment: Experiment, has_time: Callable[[], bool]
-) -> tuple[Cause, ...]:
+def _engine_causes(parted: Parted) -> tuple[Cause, ...]:
     """The opinions without each of which the engines move the body that leaves first alike: those near it first.
 
     In an engine that is slow, halves of them are tried, and the smallest set that is found is the cause.
     """
-    model, motion, first = experiment.model, experiment.motion, found[0]
+    model, experiment, first, has_time = parted.model, parted.experiment, parted.first, parted.has_time
+    found, motion = parted.found, experiment.motion
     # What leaves soon after it, and what these touch, may be what pushes it.
     bodies = [one.body for one in found if one.time <= first.time + 0.1][:4]
     for one in found[: len(bodies)]:
@@ -203,16 +290,16 @@ def _engine_causes(
 
     def heals(chosen: Sequence[Opinion]) -> bool:
         here = simulated(opinions.removed(model, chosen), experiment.seconds)
-        there = run(chosen)
+        there = parted.run(chosen)
         if here.problem or there.problem or not set(experiment.motion.paths) <= set(here.paths):
             return False
         return not any(one.body == first.body for one in experiment.like(here).parting(there, SLACK))
 
-    is_quick = engine not in programs()
+    is_quick = parted.key not in programs()
     candidates = opinions.removable(model, every if is_quick else near)
     if is_quick:
         causes = opinions.alone(candidates[:_MOST_TRIED], heals, has_time)
     else:
         causes = opinions.smallest(candidates[:_MOST_TRIED_SLOWLY], heals, has_time) if has_time() else []
         causes, _ = narrowed(causes, has_time)
-    return tuple(opinions.cause_alone(model, one) for one in opinions.without_bindings(model, causes))
+    return parted.causes(opinions.without_bindings(model, causes))
