@@ -327,7 +327,7 @@ class SolverSpace(Engine):
         may_slide[self._rows_among(self._reduced if len(self._jointed) <= FEW_JOINTED else self._jointed)] = False
         searched = [item.size for item in self._own_templates if item.is_searched and item.weight is not None]
         self._windows = Windows(self.physics, self.static_handles.values(), min(filter(None, searched), default=0.0))
-        rolls = self._by_row((bool(item.rollers) for item in self._templates), bool)
+        self._rolls = rolls = self._by_row((bool(item.rollers) for item in self._templates), bool)
         self._sliding = Sliding(
             self._hook, [self.handles[path] for path in self.paths], np.where(may_slide, self._radii, -1.0),
             self._sizes, rolls, self.time_step, self._period,
@@ -982,7 +982,10 @@ class SolverSpace(Engine):
         # A surface that leads a slower body round so fast would have to be narrower than the body.
         rows = np.flatnonzero(rates > tuning.LED * most)
         for row in rows[np.argsort(-rates[rows], kind="stable")[:LOOK_AT_LED]].tolist():
-            most = max(most, led_steps(angle_ahead(self.physics, self._views[row], self.time_step), self.substeps))
+            angle = angle_ahead(self.physics, self._views[row], self.time_step)
+            # What rolls on a line is not turned by what is ahead.
+            rate = 0.0 if self._rolls[row] else float(rates[row])
+            most = max(most, led_steps(angle, rate, self.substeps))
         return most
 
     def _precessing_steps(self) -> int:
