@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from .author import CENTIMETERS, METERS, File, Units
+from .author import CENTIMETERS, METERS, File, Units, prism
 from .helpers import place, world_of
 
 W = "/World"
@@ -122,3 +122,42 @@ def test_what_rolls_to_and_fro_in_a_half_pipe_comes_up_again(shape: str, parts: 
     kept = ((math.cos(turn) + rolls) / (1 + rolls)) ** (2 * 2 * start / turn)
     before = (WIDE - SMALL) * (1 - math.cos(start))
     assert kept - 0.06 < highest / before < 1.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("units", [METERS, CENTIMETERS], ids=["m", "cm"])
+@pytest.mark.parametrize("parts", [64, 256, 512])
+@pytest.mark.parametrize("shape", ["crate", "hull", "two boxes", "beam"])
+def test_a_body_slides_up_a_curve_as_high_as_its_speed_says(shape: str, parts: int, units: Units) -> None:
+    """Faster than its edge in a step, a crate sank into the curve without turning, and was thrown off half as high."""
+    wide, edge, ice = 2.0, 0.06, f"{W}/Ice"
+    speed = math.sqrt(2 * G * 0.8 * wide)
+    file = File(units)
+    angles = [2 * math.pi * k / parts for k in range(parts // 4 + 1)]
+    line = [(-1.0, 0.0), *((wide * math.sin(angle), wide - wide * math.cos(angle)) for angle in angles)]
+    points = [(x, y, z) for x, z in line for y in (-0.3, 0.3)]
+    faces = [(a, b, b + 1, a + 1) for a, b in pairwise(range(0, len(points), 2))]
+    file.add(
+        file.material("Ice", 0.0),
+        file.body("Curve", dynamic=False, geometry=file.mesh("Shape", points, faces, "none", material=ice)),
+        file.body("Body", (-0.5, 0, edge / 2), velocity=(speed, 0, 0), geometry="\n".join({
+            "crate": [file.shape("Shape", "Cube", (edge,) * 3, material=ice)],
+            "hull": [file.mesh("Shape", *prism(6, 0.6 * edge, edge), "convexHull", material=ice)],
+            "two boxes": [file.shape(f"Box{side + 1}", "Cube", (edge / 2, edge, edge), (side * edge / 4, 0, 0),
+                                     material=ice) for side in (-1, 1)],
+            "beam": [file.shape("Shape", "Cube", (4 * edge, edge, edge), material=ice)],
+        }[shape])),
+    )  # fmt: skip
+    world = world_of(file)
+    top = 0.0
+    for _ in range(75):
+        world.step()
+        top = max(top, float(place(world, "Body")[2]) - edge / 2)
+    square = speed**2
+    for angle in angles[1:]:
+        left = square - 2 * G * wide * (1 - math.cos(angle))
+        if left <= 0.0:
+            break
+        square -= left * math.sin(2 * math.pi / parts) ** 2
+    assert top == pytest.approx(square / (2 * G), rel=0.07)
+    assert not world.unstable

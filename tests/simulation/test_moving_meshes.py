@@ -132,3 +132,51 @@ def test_meshes_that_are_not_convex_and_meet_are_named(approximation: str, told:
                     geometry=file.mesh("Shape", points, faces, approximation)) for number in range(2)),
     )  # fmt: skip
     assert codes(run(world_of(file), 0.2)) == told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("others", [101, 300])
+def test_a_concave_mesh_slides_among_many_bodies(others: int) -> None:
+    """Among more than a hundred it was thrown back at the start, without a word."""
+    file = File()
+    file.add(file.material("Stuff", 0.3), file.ground(material="/World/Stuff"))
+    shape = file.mesh("Shape", *CONCAVE["tray"], "none", material="/World/Stuff")
+    file.add(file.body("Tray", velocity=(4.0, 0, 0), mass=1.0, geometry=shape))
+    for number in range(others):
+        place = (0.2 * (number % 20), 0.35 + 0.21 * (number // 20), 0.1)
+        file.add(file.body(f"Box{number}", place, size=(0.2,) * 3, material="/World/Stuff"))
+    world = run(world_of(file), 1.6)
+    assert world.positions[row_of(world, "Tray")] == pytest.approx([16.0 / (2 * 0.3 * 9.81), 0.0, 0.0], abs=0.01)
+    assert codes(world) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [100, 101])
+def test_more_concave_meshes_than_the_solver_is_asked_about_are_named(count: int) -> None:
+    file = File()
+    file.add(file.material("Stuff", 0.3), file.ground(material="/World/Stuff"))
+    for number in range(count):
+        shape = file.mesh("Shape", *CONCAVE["tray"], "none", material="/World/Stuff")
+        file.add(file.body(f"Tray{number}", (0.75 * (number // 10), 0.55 * (number % 10), 0), velocity=(4.0, 0, 0),
+                           mass=1.0, geometry=shape))  # fmt: skip
+    world = world_of(file)
+    starts = world.positions[:, 0].copy()
+    assert codes(world) == (["MeshesTooMany"] if count > 100 else [])
+    if count == 100:
+        run(world, 0.5)
+        way = 4.0 * 0.5 - 0.5 * 0.3 * 9.81 * 0.25
+        assert world.positions[:, 0] - starts == pytest.approx([way] * count, rel=0.02)
+
+
+@pytest.mark.parametrize("units", [METERS, CENTIMETERS], ids=["m", "cm"])
+@pytest.mark.parametrize(("approximation", "told"), [("none", ["MeshesMeet"]), ("convexDecomposition", [])])
+def test_a_concave_mesh_on_static_triangles_is_named(approximation: str, told: list[str], units: Units) -> None:
+    """It stands still on a slope that it should slide down."""
+    file = File(units)
+    corners = [(-5.0, -5.0, 0.0), (5.0, -5.0, 0.0), (5.0, 5.0, 0.0), (-5.0, 5.0, 0.0)]
+    ground = file.mesh("Shape", corners, [(0, 1, 2), (0, 2, 3)], "none")
+    file.add(
+        file.body("Terrain", dynamic=False, geometry=ground),
+        file.body("Table", (0, 0, 0.01), mass=1.0, geometry=file.mesh("Shape", *CONCAVE["table"], approximation)),
+    )
+    assert codes(run(world_of(file), 0.4)) == told

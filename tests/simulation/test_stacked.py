@@ -165,6 +165,30 @@ def test_a_stack_is_posed_joint_by_joint_and_reset() -> None:
     assert place(world, "Leg") == pytest.approx(LEG, abs=1e-6)
 
 
+def test_a_stack_holds_its_body_without_a_joint_that_is_switched_off() -> None:
+    """The body fell off, as two joints still held it."""
+    world = run(world_of(stack(AXES)), 0.3)
+    held = world.joint_position("/World/J1", "angular")
+    others = {path: world.joint_position(path, "angular") for path in ("/World/J0", "/World/J2")}
+    assert abs(held) > 0.1
+    arm = float(np.linalg.norm(np.subtract(HIP, LEG)))
+    world.set_joint_enabled("/World/J1", False)
+    run(world, 0.5)
+    assert np.linalg.norm(place(world, "Leg") - HIP) == pytest.approx(arm, abs=1e-3)
+    assert world.joint_position("/World/J1", "angular") == pytest.approx(held, abs=2e-3)
+    assert all(abs(world.joint_position(path, "angular") - before) > 0.1 for path, before in others.items())
+    saved = world.snapshot()
+    for path in others:
+        world.set_joint_enabled(path, False)
+    run(world, 0.3)
+    assert np.linalg.norm(place(world, "Leg") - HIP) > arm + 0.3  # nothing holds it
+    world.restore(saved)
+    world.set_joint_enabled("/World/J1", True)
+    run(world, 0.5)
+    assert np.linalg.norm(place(world, "Leg") - HIP) == pytest.approx(arm, abs=1e-3)
+    assert abs(world.joint_position("/World/J1", "angular") - held) > 0.05
+
+
 def test_the_bodies_of_a_stack_do_not_collide_unless_it_says_so() -> None:
     """The leg starts inside the hip: links that stand between them must not let them meet."""
     for collides in (False, True):

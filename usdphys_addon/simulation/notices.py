@@ -153,9 +153,13 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     "MeshUnusable": NoticeKind("warning", "The mesh of a collider cannot be simulated.", "Repair the mesh."),
     "MeshesMeet": NoticeKind(
         "warning",
-        "Bodies that collide as their triangles, and are not convex, touch each other: they creep or pass through each "
-        "other.",
+        "Bodies that collide as their triangles, and are not convex, touch each other or static triangles: they stick, "
+        "creep, or pass through each other.",
         "Let them collide as their convex decomposition, or run the exported file with SDF meshes in PhysX.",
+    ),
+    "MeshesTooMany": NoticeKind(
+        "warning", "More than 100 moving colliders are triangles and not convex: they may leap, stop or slide too far.",
+        "Let them collide as their convex hull or decomposition.",
     ),
     "PlaneMoves": NoticeKind(
         "warning", "An infinite plane cannot move: it is left out of its body.", "Use a box or a mesh on bodies."

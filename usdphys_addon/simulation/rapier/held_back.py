@@ -5,7 +5,8 @@ The solver sweeps a body that moves by more than a part of its size in a step ag
 back to where it first touches something; its speed stays. What lies on a surface sinks into it by a trace, and so
 touches each triangle ahead: a box of 10 cm that slid at 10 m/s over triangles of 25 cm went 25 % less far than its
 speed says. So what touched something before the step, and was put back on a straight way, goes on, as far as it touches
-nothing when it is lifted off what it lies on.
+nothing when it is lifted off what it lies on. Of what the solver corrects in the step, the same part is put back: a
+crate that slid up a curve sank into it, deeper in each step, until it was thrown off. So it is lifted and turned, too.
 """
 
 from __future__ import annotations
@@ -31,6 +32,10 @@ SHORT, STEADY = 0.02, 0.1
 STRAIGHT = 0.05
 #: How high a body is lifted off what it touches, relative to its size and to the rest of its way.
 LIFT, SLOPE = 0.01, 0.1
+#: Relative to its size: how far a body is lifted out of what it has sunk into in a step, at most.
+LIFTED = 0.02
+#: Part of the speed of a body with which its rim moves, from which on it rolls.
+ROLLS = 0.5
 #: Bodies of more colliders stay where they are put back to.
 MOST_COLLIDERS = 8
 
@@ -62,6 +67,9 @@ def go_on(physics: PhysicsWorld, bodies: Iterable[Before], seconds: float) -> No
         part = _part_done(before, seconds)
         if part < 1.0 - SHORT:
             _move_on(physics, before, (1.0 - part) * seconds)
+            # What rolls turns by itself.
+            if before.radius * before.body.angvel.norm() < ROLLS * before.body.linvel.norm():
+                _lift(physics, before, 1.0 - part)
 
 
 def _row(vector: Any) -> Matrix:
@@ -127,6 +135,42 @@ def _move_on(physics: PhysicsWorld, before: Before, seconds: float) -> None:
     turn = frames.matrix_of(frames.turn_by(_row(body.angvel) * seconds * part))
     pose[:3, :3], pose[:3, 3] = turn @ pose[:3, :3], center + part * way + turn @ (pose[:3, 3] - center)
     body.position = isometry(pose)
+
+
+def _lift(physics: PhysicsWorld, before: Before, part: float) -> None:
+    """Lift and turn a body by a part of what the solver corrects in a step: off what it was in before that."""
+    body = before.body
+    center = _row(body.center_of_mass)
+    allowed = physics.integration_parameters.allowed_linear_error()
+    rows, depths = [], []
+    for normal, point, depth in _points_of(physics, body):
+        if depth > allowed:
+            # The smallest change, where a turn counts by the way of the rim.
+            rows.append(np.append(normal, np.cross(point - center, normal) / before.radius))
+            depths.append(depth - allowed)
+    if not rows:
+        return
+    change = part * np.linalg.lstsq(np.array(rows), np.array(depths), rcond=1e-3)[0]
+    change *= min(1.0, LIFTED * before.size / max(float(np.linalg.norm(change[:3])), 1e-12))
+    pose, turn = matrix_of(body.position), frames.matrix_of(frames.turn_by(change[3:] / before.radius))
+    pose[:3, :3], pose[:3, 3] = turn @ pose[:3, :3], center + change[:3] + turn @ (pose[:3, 3] - center)
+    body.position = isometry(pose)
+
+
+def _points_of(physics: PhysicsWorld, body: Any) -> Iterator[tuple[Matrix, Matrix, float]]:
+    """Of the contacts of a body with what stands still: normals (3,) away from that, points (3,), m, and depths, m."""
+    for handle in body.colliders:
+        pose = matrix_of(physics.colliders[handle].position)
+        for pair in physics.narrow_phase.contact_pairs_with(handle):
+            is_first = pair.collider1 == handle
+            other = physics.colliders[pair.collider2 if is_first else pair.collider1].parent
+            if other is not None and not physics.rigid_bodies[other].is_fixed:
+                continue
+            for manifold in pair.manifolds:
+                normal = _row(manifold.data.normal) * (-1.0 if is_first else 1.0)
+                for one in manifold.points:
+                    own = (one.local_p1 if is_first else one.local_p2).to_tuple()
+                    yield normal, pose[:3, :3] @ own + pose[:3, 3], -float(one.dist)
 
 
 def normals_of(physics: PhysicsWorld, body: Any) -> Iterator[tuple[Matrix, float]]:

@@ -2,7 +2,7 @@
 """Bodies that move and collide as surfaces of triangles, which is what meshes do that are not convex.
 
 Such a surface has no inside: of two that meet the solver cannot say on which side of each other they are. Links of a
-chain climb up each other, or fall through.
+chain climb up each other, or fall through; what lies on a floor of triangles stands still on a slope, or creeps aside.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from rapier3d import PhysicsWorld
+from rapier3d import PhysicsWorld, ShapeType
 
 from .templates import Template
 
@@ -23,11 +23,16 @@ def surfaces_of(physics: PhysicsWorld, bodies: Iterable[tuple[Any, Template]]) -
     }  # fmt: skip
 
 
-def meeting(physics: PhysicsWorld, surfaces: Iterable[Any]) -> Any:
-    """The handle of a body whose surface touches that of another body that moves; None if there is none."""
+def meeting(physics: PhysicsWorld, surfaces: Iterable[Any]) -> tuple[Any, bool] | None:
+    """The handle of a body whose surface touches that of another body, and whether the other one moves, too.
+
+    None if there is none.
+    """
     known = set(surfaces)
     for collider in known:
         for pair in physics.narrow_phase.contact_pairs_with(collider):
-            if pair.has_any_active_contact and pair.collider1 in known and pair.collider2 in known:
-                return physics.colliders[collider].parent
+            if pair.has_any_active_contact:
+                other = pair.collider2 if pair.collider1 == collider else pair.collider1
+                if other in known or physics.colliders[other].shape.shape_type == ShapeType.TRIMESH:
+                    return physics.colliders[collider].parent, other in known
     return None

@@ -195,9 +195,15 @@ def rolling_steps(seconds: float, spin: float, steps: int) -> int:
     return min(max(math.ceil(spin * seconds / tuning.ROLL), steps), tuning.MOST_ROLLING_STEPS * steps)
 
 
-def led_steps(angle: float, steps: int) -> int:
-    """Steps in a time step, that otherwise takes `steps`, in which a surface leads a body round by an angle (rad)."""
-    return min(max(math.ceil(angle / tuning.LED), steps), tuning.MOST_LED_STEPS * steps)
+def led_steps(angle: float, rate: float, steps: int) -> int:
+    """Steps in a time step, that otherwise takes `steps`, in which a surface leads a body round by an angle (rad).
+
+    rate: how many of its own sizes the body moves in the time step.
+    """
+    wanted = angle / tuning.LED
+    if angle > tuning.LED_LEAST:
+        wanted = max(wanted, rate / tuning.LED_WAY)
+    return min(max(math.ceil(wanted), steps), tuning.MOST_LED_STEPS * steps)
 
 
 def precessing_steps(seconds: float, spin: float, steps: int, small_steps: int) -> int:

@@ -327,7 +327,7 @@ class SolverSpace(Engine):
         may_slide[self._rows_among(self._reduced if len(self._jointed) <= FEW_JOINTED else self._jointed)] = False
         searched = [item.size for item in self._own_templates if item.is_searched and item.weight is not None]
         self._windows = Windows(self.physics, self.static_handles.values(), min(filter(None, searched), default=0.0))
-        rolls = self._by_row((bool(item.rollers) for item in self._templates), bool)
+        self._rolls = rolls = self._by_row((bool(item.rollers) for item in self._templates), bool)
         self._sliding = Sliding(
             self._hook, [self.handles[path] for path in self.paths], np.where(may_slide, self._radii, -1.0),
             self._sizes, rolls, self.time_step, self._period,
@@ -343,8 +343,7 @@ class SolverSpace(Engine):
         if any(item.surfaces for item in self._own_templates):
             kinds = map(self._templates.__getitem__, self._template_of.tolist())
             self._surfaces_met = surfaces_of(self.physics, zip(self.handles.values(), kinds, strict=True))
-        if len(self.weights) <= tuning.MOST_SLIDING:
-            self._hook.meshes = set(self._surfaces_met)
+        self._hook.meshes = self._meshes()
         self._hook.lying = lying(self.physics, self._hook.rollers)
         #: Handles of the bodies that were kinematic from the beginning, by path.
         self._leaders = {path: handle for path, handle in self.handles.items() if path not in self.weights}
@@ -647,6 +646,20 @@ class SolverSpace(Engine):
         )  # fmt: skip
         return {}
 
+    def _meshes(self) -> set[Any]:
+        """`ContactHook.meshes`; none if there are too many."""
+        number = len(self._surfaces_met)
+        if number <= tuning.MOST_SLIDING:
+            return set(self._surfaces_met)
+        parents = {self.physics.colliders[handle].parent for handle in self._surfaces_met}
+        prim = self.bodies[next(path for path in self.paths if self.handles[path] in parents)].prim
+        self.notices.add(
+            "MeshesTooMany", prim,
+            f"{prim.display} has one of {number} moving colliders that are triangles and not convex, more than "
+            f"{tuning.MOST_SLIDING}: they may leap, stop, or slide too far.",
+        )  # fmt: skip
+        return set()
+
     def _rows_among(self, paths: Collection[str]) -> list[int]:
         """Rows of the bodies with these paths; most worlds of many bodies have none."""
         return [row for row, path in enumerate(self.paths) if path in paths] if paths else []
@@ -683,7 +696,7 @@ class SolverSpace(Engine):
                 self._watch_held_back(ways, 0.0)
             if self._small is not None:
                 self._tell_missed(self._small)
-            if len(self._surfaces_met) > 1 and self._frame % self._period == 1:
+            if self._surfaces_met and self._frame % self._period == 1:
                 self._tell_meeting()
             gaining = "" if self._frame % self._period else self._made_energy(self._period * self.time_step)
         return Step(awake, lost, gaining)
@@ -701,15 +714,19 @@ class SolverSpace(Engine):
             self._small = None
 
     def _tell_meeting(self) -> None:
-        """Notice a body whose triangles touch those of another one that moves."""
-        path = self._path_of.get(meeting(self.physics, self._surfaces_met))
-        if path is not None:
+        """Notice a body whose triangles touch those of another one, or of what does not move."""
+        met = meeting(self.physics, self._surfaces_met)
+        path = None if met is None else self._path_of.get(met[0])
+        if met is not None and path is not None:
             prim = self.model.prims[path]
-            self.notices.add(
-                "MeshesMeet", prim,
+            text = (
                 f"{prim.display} touches another body that moves, and both collide as their triangles, which are not "
-                "convex: they creep or pass through each other.",
+                "convex: they creep or pass through each other."
+            ) if met[1] else (
+                f"{prim.display} moves, is not convex, and touches static triangles with its own: it may stick to "
+                "them, slide too far, or drift aside."
             )  # fmt: skip
+            self.notices.add("MeshesMeet", prim, text)
             self._surfaces_met = set()
 
     def _move_windows(self, positions: NDArray[np.float64]) -> None:
@@ -965,7 +982,10 @@ class SolverSpace(Engine):
         # A surface that leads a slower body round so fast would have to be narrower than the body.
         rows = np.flatnonzero(rates > tuning.LED * most)
         for row in rows[np.argsort(-rates[rows], kind="stable")[:LOOK_AT_LED]].tolist():
-            most = max(most, led_steps(angle_ahead(self.physics, self._views[row], self.time_step), self.substeps))
+            angle = angle_ahead(self.physics, self._views[row], self.time_step)
+            # What rolls on a line is not turned by what is ahead.
+            rate = 0.0 if self._rolls[row] else float(rates[row])
+            most = max(most, led_steps(angle, rate, self.substeps))
         return most
 
     def _precessing_steps(self) -> int:
