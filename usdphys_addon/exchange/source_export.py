@@ -348,6 +348,7 @@ class Comparison:
         self.moves = self._moves()
         self._leave_out_instancers(opinions)
         self._leave_out_what_blender_has_not()
+        self._hold_what_joints_got()
         self._match_geometry()
         self._match_materials()
 
@@ -433,6 +434,16 @@ class Comparison:
         self.new.other_paths = frozenset(
             path for path in self.old.order if not paths.nearest(paths.followed(path, self.moves), gone)
         )
+
+    def _hold_what_joints_got(self) -> None:
+        """Add prims for imported joints whose objects got colliders: the joint is below, and so are the colliders."""
+        lost = {path for path, prim in self.old.prims.items() if is_placeless(prim)} - self.new.prims.keys()
+        holders = {above for path in self.new.prims for above in paths.ancestors_of(path)} if lost else set()
+        for path in sorted(lost & holders & self.placements.keys()):
+            placement = self.placements[path]
+            world = placement.matrix.astype(float)
+            world[:3, 3] *= float(self.scene.unit_settings.scale_length) or 1.0
+            self.new.add(Prim(path, "Xform", world, label=placement.chain[-1]))
 
     def _as_in_blender(self, prim: Prim) -> Prim:
         """A prim of the source with the place that its object has: in Blender, the unit of the file is a scale."""
@@ -818,7 +829,8 @@ class Comparison:
                 return False  # the size of the gprim says it
             reason = f"its collider is a {prim.type_name}, which has a size and no mesh"
         else:
-            reason = f"the source keeps its own {obj.type.lower().replace('_', ' ')}"
+            kind = self._gprim(path) or obj.type.lower().replace("_", " ")
+            reason = f"the source keeps its own {kind}"
         self.issues.append(Issue(
             "DataEditLeftOut", "warning", path, obj.name,
             f"The data of '{obj.name}' was edited, which is not written: {reason}.",
