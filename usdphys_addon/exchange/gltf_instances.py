@@ -60,7 +60,7 @@ def _empty_point_clouds(tree: Any) -> None:
     """
     for node in tree.nodes.values():
         obj = node.blender_object
-        if obj is not None and obj.type == "POINTCLOUD" and len(obj.modifiers):
+        if isinstance(obj, Object) and obj.type == "POINTCLOUD" and len(obj.modifiers):
             node.force_as_empty = True
 
 
