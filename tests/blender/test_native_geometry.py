@@ -5,7 +5,9 @@ import bmesh
 import bpy
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon import formats
 from usdphys_ext.usdphys_addon.core import mass
+from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.exchange import usd_export
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
@@ -334,6 +336,28 @@ def test_each_instance_of_an_object_that_blender_shows_by_a_mesh_is_one_body(mak
         bpy.ops.object.collection_instance_add(collection=made.name, location=(0, 9, 0))
     bpy.context.view_layer.update()
     assert len(read().model.bodies) == (10 if by_nodes else 2)
+
+
+@pytest.mark.skipif(bpy.app.version >= (5, 2), reason="Blender's exporter writes surfaces")
+@pytest.mark.parametrize("suffix", ["xml", "urdf"])
+def test_a_robot_that_is_a_surface_is_refused_for_its_true_reason(tmp_path, suffix):
+    surface()
+    bpy.context.object.usdphys.rigid_body.is_applied = True
+    bpy.context.object.usdphys.colliders.add().shape = "MESH"
+    bpy.context.view_layer.update()
+    file = str(tmp_path / f"robot.{suffix}")
+    with pytest.raises(InputError, match=r"writes no such surfaces. Convert 'SurfSphere' to a mesh"):
+        formats.format_of(file).write(file, formats.WriteOptions())
+
+
+@pytest.mark.parametrize("suffix", ["xml", "urdf"])
+def test_a_hidden_body_is_named_in_the_files_of_robots(tmp_path, suffix):
+    part()
+    part("Hidden").hide_viewport = True
+    bpy.context.view_layer.update()
+    file = str(tmp_path / f"robot.{suffix}")
+    result = formats.format_of(file).write(file, formats.WriteOptions())
+    assert [issue.label for issue in result.issues if issue.code == "NotExported"] == ["Hidden"]
 
 
 def test_a_text_in_an_instance_is_left_out_for_its_true_reason(tmp_path):

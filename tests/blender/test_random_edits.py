@@ -229,6 +229,17 @@ def test_a_part_of_an_instance_is_renamed_with_it(tmp_path):
     assert random_edits.faults(tmp_path) == []
 
 
+def test_a_round_collider_that_becomes_a_curve_keeps_its_shape(tmp_path):
+    """Blender writes the curve; a copy or layer keeps the gprim, which is said."""
+    chosen("Disk")
+    bpy.ops.object.convert(target="CURVE")
+    bpy.context.object.data.bevel_depth = 0.05
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path) == []
+    (issue,) = (issue for issue in random_edits.export(tmp_path, "copy").issues if issue.code == "DataEditLeftOut")
+    assert issue.message.endswith("the source keeps its own Cylinder.")
+
+
 def test_what_a_joint_carries_in_blender_is_where_it_is_shown(tmp_path):
     """A prim cannot be below a joint, so that it stays where it was in the file."""
     arm = chosen("Arm")
@@ -241,6 +252,16 @@ def test_a_joint_that_becomes_a_body_is_where_it_is_shown(tmp_path):
     slide = chosen("Slide")
     slide.usdphys.rigid_body.is_applied = slide.usdphys.rigid_body.kinematic_enabled = True
     assert random_edits.faults(tmp_path, ("copy", "layer", "flat")) == []
+
+
+@pytest.mark.parametrize("name", ["Weld", "Slide"])
+def test_a_joint_that_gets_a_collider_is_where_it_is_shown(tmp_path, name):
+    joint = chosen(name)
+    collider = joint.usdphys.colliders.add()
+    collider.shape, collider.location = "CUBE", (0.1, 0.2, 0.3)
+    joint.location.x += 0.5
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path) == []
 
 
 def test_a_material_goes_with_the_last_object(tmp_path):

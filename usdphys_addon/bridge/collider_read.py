@@ -67,7 +67,7 @@ class ColliderReader:
             touched = item.keys()
             is_geometry = "is_geometry" in touched and item.is_geometry
             kind = item.shape if "shape" in touched else "AUTO"
-            is_gprim = is_geometry and kind in props.GPRIM_SHAPES
+            is_gprim = is_geometry and kind in props.GPRIM_SHAPES and self._is_written_as_gprim(placement)
             if is_gprim and not own_mesh_used:
                 own_mesh_used = True
                 self.read_gprim(item, touched, placement, world)
@@ -221,6 +221,14 @@ class ColliderReader:
             self._places[key] = None if shape is None else placed_gprim(shape, world, meters, is_tapered=is_tapered)
         place = self._places[key]
         return None if place is None else (place[0].copy(), copy(place[1]))
+
+    def _is_written_as_gprim(self, placement: Placement) -> bool:
+        """False for what was converted to a curve or the like: Blender writes that itself, so the gprim is below it.
+
+        A source with edits keeps the gprim that it has.
+        """
+        obj = placement.obj
+        return obj.type == "MESH" or obj.data is None or self.context.sources is not None
 
     def own_prim(self, path: str, type_name: str, placement: Placement, world: frames.Matrix) -> Prim:
         """The prim of the object's own geometry, which may be the prim of the object itself."""

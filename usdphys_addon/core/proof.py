@@ -260,6 +260,7 @@ class _Comparison:
     ) -> None:  # fmt: skip
         self.local_units, self.is_placed = local_units, local_units is None
         self.places, self.shown, self.written, self.in_file = places, shown, written, in_file
+        self.prims = prims
         self.labels = [prim.label or prim.name for prim in prims]
         self.by_place = {place: index for index, place in enumerate(places)}
         self._same: dict[tuple[int, int], list[Attribute]] = {}
@@ -389,7 +390,8 @@ class _Comparison:
         """Scale of a prim in the file, as a multiple of the one in Blender: units can be a scale."""
         if self.local_units is not None:
             return 1.0 / self.local_units
-        scales = [abs(frames.determinant(facts.worlds[index])) for facts in (self.written, self.shown)]
+        # What moves has a scale, too, and no place that is compared.
+        scales = [abs(frames.determinant(world)) for world in (self.written.worlds[index], self.prims[index].world)]
         return float((scales[0] / scales[1]) ** (1.0 / 3.0)) if scales[1] > 0.0 and scales[0] > 0.0 else 1.0
 
     # ------------------------------------------------------------------ joints

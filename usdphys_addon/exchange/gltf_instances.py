@@ -28,6 +28,7 @@ def mend(tree: Any) -> dict[str, list[str]]:
     the collection deforms, which the exporter would put where the armature is; those below which the same collection is
     instanced, where it would never end; and any where collections are nodes.
     """
+    _empty_point_clouds(tree)
     mends = not tree.export_settings["gltf_hierarchy_full_collections"]
     children: _Children = {}
     instancers = [uuid for uuid, node in tree.nodes.items() if _is_instancer(node)]
@@ -49,6 +50,18 @@ def mend(tree: Any) -> dict[str, list[str]]:
         tree.nodes[uuid].blender_object.name: [obj.name for obj in objects] for uuid, objects in missing.items()
         if objects
     }  # fmt: skip
+
+
+def _empty_point_clouds(tree: Any) -> None:
+    """Have point clouds with modifiers written as empty nodes: Blender 5.2's exporter fails at them.
+
+    Imported point instancers are such point clouds; the instances that their geometry nodes make have nodes of their
+    own.
+    """
+    for node in tree.nodes.values():
+        obj = node.blender_object
+        if isinstance(obj, Object) and obj.type == "POINTCLOUD" and len(obj.modifiers):
+            node.force_as_empty = True
 
 
 def are_made_by_nodes(graph: Depsgraph) -> bool:

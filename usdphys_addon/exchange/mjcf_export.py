@@ -41,11 +41,13 @@ def export_mjcf(context: Context, filepath: str | Path, *, strict: bool = False)
         written = usd_export.export_usd(context, file, usd_export.ExportOptions(SI))
         stage = usd_read.open_stage(file)
         model = usd_read.read_stage(stage)
+        absent = usd_export.left_out(written, model)
         model.air = reading.model.air
         folders = [Path(memory[FOLDER])] if FOLDER in memory else []
         issues, counts = mjcf_file.write_file(stage, model, target, strict=strict, folders=folders)
         del stage
-    others = [issue for issue in written.issues if issue.severity == "error" and issue not in reading.issues]
+    errors = [issue for issue in written.issues if issue.severity == "error"]
+    others = [issue for issue in (*errors, *absent) if issue not in reading.issues]
     # The checks have run on the scene and on the stage; a prim is not told the same twice.
     told = {(issue.code, issue.path) for issue in (*reading.issues, *others)}
     issues = [issue for issue in issues if (issue.code, issue.path) not in told]

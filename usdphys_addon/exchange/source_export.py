@@ -7,9 +7,8 @@ Blender does not know. What was edited is found by comparing the scene with the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from copy import copy
-from dataclasses import replace as replaced
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +40,7 @@ from .edited_geometry import Chosen, Geometry
 from .image_files import brought
 from .import_repair import world_conversion
 from .materialx import SURFACE
+from .source_outcome import counts_of, issues_of_edits, not_of_source, round_frames, told_apart
 from .usd_export import ExportResult, moving_paths, report_scaled_velocities, report_uniform, report_unknown_units
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from ..core.difference import Difference
     from ..core.units import StageUnits
-    from ..usd.edit_layer import Form, LayerResult
+    from ..usd.edit_layer import Form
     from ..usd.scene_edits import SceneEdits
 
 #: Rounding of a local transform in 32 bits, relative to its largest number.
@@ -144,7 +144,7 @@ def _export(
     if physx_words:
         add_physx_words(reading.model)
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
-    issues = _told_apart(issues, comparison.old)
+    issues = told_apart(issues, comparison.old)
     refuse_errors(issues, target, strict=strict)
     edits = comparison.physics_edits()
     units = usd_read.stage_units(stage)._replace(local_meters_per_unit=reading.model.units.meters_per_unit)
@@ -158,7 +158,7 @@ def _export(
             scene_edits.textures = partial(brought, folder, target)
             gone = frozenset(scene_edits.removed)
             edits.removed = tuple(path for path in edits.removed if not paths.nearest(path, gone))
-        result.changed = _changed(edits, comparison.old, scene_edits)
+        result.changed = counts_of(edits, comparison.old, scene_edits)
         written = edit_layer.write_edits(
             source, target, form, edits, scene_edits, units=units, variants=variants, converted=converted,
             check=partial(usd_verify.prove, result=result, strict=strict) if proves else None,
@@ -168,10 +168,10 @@ def _export(
     if form == "layer":
         edited = _edited_prims(comparison, edits, scene_edits)
         result.edited, result.counts = len(edited), summary.counts(_physics_of(comparison, edited))
-        result.issues = _not_of_source(result.issues, comparison.old, edited)
+        result.issues = not_of_source(result.issues, comparison.old, edited)
     report_uniform(reading.model, reading.frame, result.issues)
     coasting = coasting_paths(comparison.new) - coasting_paths(comparison.old)
-    result.issues += _issues_of_edits(written, form, sorted(coasting))
+    result.issues += issues_of_edits(written, form, sorted(coasting))
     if converted is not None:
         if form != "flat" and composition.is_composed(stage):
             result.issues.append(Issue(
@@ -198,78 +198,6 @@ def _checked_source(scene: Scene, form: Form) -> Path:
             f"'{source.name}', over which the layer would lie, is nowhere but in the .blend. {packed_source.UNPACK}"
         )
     return source
-
-
-def _issues_of_edits(written: LayerResult, form: Form, coasting: Iterable[str]) -> list[Issue]:
-    """What became of edits that the source does not take as they are. coasting: paths that keep their velocity now."""
-    return [
-        *(Issue(
-            "EditLeftOut", "warning", path, "", f"That '{path}' keeps its velocity is left out: USD does not know it.",
-            "Export as Blender composes it, which writes the motion, or key it.",
-        ) for path in coasting),
-        *written.packed,
-        *(Issue(
-            "InstanceMadeUnique", "info", path, "", f"'{path}' is no longer an instance, because it was edited.",
-            "Edit the source of the instance instead to keep it.",
-        ) for path in written.uninstanced),
-        *(Issue(
-            "EditLeftOut", "warning", path, "", f"An edit of '{path}' is left out: the source has no such prim.",
-            "Import the source again, or export as Blender composes it.",
-        ) for path in written.missing),
-        *(Issue(
-            "EditOverVariants", "warning", path, "",
-            f"An edit of '{path}' holds in all variants: its value is from a variant of another file.",
-            "Export flattened, or edit the file that has the variant.",
-        ) for path in (written.over_variants if form != "flat" else ())),
-    ]  # fmt: skip
-
-
-def _changed(edits: Difference, old: PhysicsModel, found: SceneEdits | None) -> dict[str, int]:
-    """How many things of which kind differ from the source."""
-    from ..core.difference import nouns
-
-    counts = nouns(edits, old)
-    if found is not None:
-        new = {*edits.added, *found.objects}
-        counts["new prim"], counts["deleted prim"] = len(new), len({*edits.removed, *found.removed})
-        counts["place"] += len(found.transforms.keys() - new)
-        counts["other path"] += len(found.moves)
-        counts["mesh"] += len(found.meshes)
-        counts["look"] += len(found.materials)
-        counts["material"] += len(found.bindings)
-        counts["set of custom properties"] += len(found.properties)
-    return dict(sorted((+counts).items()))
-
-
-def _told_apart(issues: list[Issue], old: PhysicsModel) -> list[Issue]:
-    """The issues; an error that the source has itself becomes a warning that says so."""
-    if not any(issue.severity == "error" for issue in issues):
-        return issues
-    known = {(issue.code, issue.path) for issue in validate.validate(old, check_geometry=False)}
-    return [
-        replaced(issue, severity="warning", message=f"{issue.message} The file had this when it was imported.")
-        if issue.severity == "error" and (issue.code, issue.path) in known else issue
-        for issue in issues
-    ]  # fmt: skip
-
-
-def _not_of_source(issues: list[Issue], old: PhysicsModel, edited: Set[str]) -> list[Issue]:
-    """The issues but those that the source has itself, where a layer over it changes nothing. edited: paths."""
-    if all(issue.path in edited for issue in issues):
-        return issues
-    known = {(issue.code, issue.path) for issue in validate.validate(old, check_geometry=False)}
-    return [issue for issue in issues if issue.path in edited or (issue.code, issue.path) not in known]
-
-
-def _round_frames(edits: Difference) -> None:
-    """Round off 32-bit noise of joint frames, which follow from the places of objects."""
-    for edit in edits.edits.values():
-        for (name, attribute), value in edit.values.items():
-            if attribute.startswith(("local_pos", "local_rot")):
-                size = max(1.0, *map(abs, value))
-                edit.values[name, attribute] = tuple(
-                    round(part / size, 7) * size if abs(part) > 2e-7 * size else 0.0 for part in value
-                )
 
 
 # --------------------------------------------------------------------------- comparison
@@ -348,6 +276,7 @@ class Comparison:
         self.moves = self._moves()
         self._leave_out_instancers(opinions)
         self._leave_out_what_blender_has_not()
+        self._hold_what_joints_got()
         self._match_geometry()
         self._match_materials()
 
@@ -434,6 +363,16 @@ class Comparison:
             path for path in self.old.order if not paths.nearest(paths.followed(path, self.moves), gone)
         )
 
+    def _hold_what_joints_got(self) -> None:
+        """Add prims for imported joints whose objects got colliders: the joint is below, and so are the colliders."""
+        lost = {path for path, prim in self.old.prims.items() if is_placeless(prim)} - self.new.prims.keys()
+        holders = {above for path in self.new.prims for above in paths.ancestors_of(path)} if lost else set()
+        for path in sorted(lost & holders & self.placements.keys()):
+            placement = self.placements[path]
+            world = placement.matrix.astype(float)
+            world[:3, 3] *= float(self.scene.unit_settings.scale_length) or 1.0
+            self.new.add(Prim(path, "Xform", world, label=placement.chain[-1]))
+
     def _as_in_blender(self, prim: Prim) -> Prim:
         """A prim of the source with the place that its object has: in Blender, the unit of the file is a scale."""
         made, world = copy(prim), prim.world.copy()
@@ -498,8 +437,27 @@ class Comparison:
         from ..core import difference
 
         edits = difference.difference(self.old, self.new)
-        _round_frames(edits)
+        round_frames(edits)
+        # Of an instance Blender writes nothing here, and so binds nothing.
+        brought = {one.geometry or one.path for one in self.reading.placements if one.instance is not None}
+        for path in edits.added.keys() & brought:
+            prim, physical = edits.added[path], self.new.materials
+            if not prim.physics_binding and prim.get(usd_physics.CollisionAPI) is not None:
+                prim.physics_binding = next((one for one in reversed(prim.materials) if one in physical), "")
+        self._keep_from_inheriting(edits)
         return edits
+
+    def _keep_from_inheriting(self, edits: Difference) -> None:
+        """Bind colliders below others that get another physics material: USD prefers that to what they bind for all."""
+        from ..core.difference import PrimEdit
+
+        bound = {path for path, edit in edits.edits.items() if edit.binding}
+        for path, prim in self.new.prims.items() if bound else ():
+            own = [one for one in prim.materials if one]
+            if path in bound or path in edits.added or prim.physics_binding or not own:
+                continue
+            if prim.get(usd_physics.CollisionAPI) is not None and paths.nearest(path, bound):
+                edits.edits.setdefault(path, PrimEdit(prim)).binding = own[-1]
 
     # ------------------------------------------------------------------ the rest of the scene
 
@@ -559,7 +517,31 @@ class Comparison:
         for path, edited in self.edited.items():
             if edited.slots:
                 edits.bindings[path] = self._binding(self.placements[path])
+        for path in self._without_inherited(edits):
+            edits.bindings[path] = self._binding(self.placements[path])
         return edits, chosen
+
+    def _without_inherited(self, edits: SceneEdits) -> list[str]:
+        """Paths of imported objects whose materials are as they were, and which no longer inherit them."""
+        if not (edits.bindings or self.removed or self.moves):
+            return []
+        gone, found = frozenset(self.removed), []
+        for path, edited in self.edited.items():
+            if edited.slots or not self._binding(self.placements[path]):
+                continue
+            bound = (path, *paths.ancestors_of(path))
+            above = next((one for one in bound if self._is_bound(one)), path)
+            if above != path and (
+                above in edits.bindings or paths.nearest(above, gone)
+                or not paths.is_below(paths.followed(path, self.moves), paths.followed(above, self.moves))
+            ):  # fmt: skip
+                found.append(path)
+        return found
+
+    def _is_bound(self, path: str) -> bool:
+        """Whether a prim of the source binds a material itself."""
+        prim = self.stage.GetPrimAtPath(path)
+        return bool(prim) and prim.GetRelationship("material:binding").HasAuthoredTargets()
 
     def _left_behind(self, edits: SceneEdits) -> list[str]:
         """Paths of imported objects that edited ones have moved with them in Blender, and whose prims do not move along
@@ -818,7 +800,8 @@ class Comparison:
                 return False  # the size of the gprim says it
             reason = f"its collider is a {prim.type_name}, which has a size and no mesh"
         else:
-            reason = f"the source keeps its own {obj.type.lower().replace('_', ' ')}"
+            kind = self._gprim(path) or obj.type.lower().replace("_", " ")
+            reason = f"the source keeps its own {kind}"
         self.issues.append(Issue(
             "DataEditLeftOut", "warning", path, obj.name,
             f"The data of '{obj.name}' was edited, which is not written: {reason}.",

@@ -480,10 +480,11 @@ def _restore_carried(layer: Sdf.Layer, scene: Scene, moved: Callable[[str], str]
         if spec is not None:
             carry_restore.restore(prim.carried, spec, moved)
     is_whole, has_looks = not physics.source.prim_path, bool(physics.source.carried_looks)
+    imported = frozenset(physics.source.objects.splitlines())
     for spec, obj in list(_objects_on(layer)):
         prim = obj.usdphys.prim
         if is_whole and prim.binding != "own" and (prim.binding or (has_looks and len(obj.material_slots))):
-            _restore_binding(spec, obj, moved)
+            _restore_binding(spec, obj, moved, imported)
         if prim.shape:
             _restore_shape(spec, obj)
         if prim.carried:
@@ -491,14 +492,22 @@ def _restore_carried(layer: Sdf.Layer, scene: Scene, moved: Callable[[str], str]
     carry_restore.restore_prims(physics.source.carried, layer, moved)
 
 
-def _restore_binding(spec: Sdf.PrimSpec, obj: Object, moved: Callable[[str], str]) -> None:
-    """Bind as in the imported file if nobody has changed the materials of an object, or what it inherits them from."""
+def _restore_binding(
+    spec: Sdf.PrimSpec, obj: Object, moved: Callable[[str], str], imported: Collection[str]
+) -> None:  # fmt: skip
+    """Bind as in the imported file if nobody has changed the materials of an object, or what it inherits them from.
+
+    imported: paths of all prims that became objects.
+    """
     from ..usd import carry_restore
 
     prim, physics = remembered.prim_of(obj), obj.usdphys
     if prim is None or import_notes.has_new_slots(obj):
         return
-    if obj.parent is not None and remembered.path_of(obj.parent) != core_paths.parent_of(prim.path):
+    above = core_paths.parent_of(prim.path)
+    if obj.parent is not None and remembered.path_of(obj.parent) != above:
+        return
+    if not prim.binding and ((obj.parent is None and above in imported) or _has_edited_slots_above(obj)):
         return
     has_faces = any(child.typeName == "GeomSubset" for child in spec.nameChildren)
     if has_faces and not prim.binding:
@@ -508,6 +517,16 @@ def _restore_binding(spec: Sdf.PrimSpec, obj: Object, moved: Callable[[str], str
         or any(item.physics_material for item in physics.colliders)
     )  # fmt: skip
     carry_restore.restore_binding(prim.binding, spec, moved, keep_physics=keep_physics)
+
+
+def _has_edited_slots_above(obj: Object) -> bool:
+    """Whether the materials of an object above one were changed, which its prim inherits in the imported file."""
+    above = obj.parent
+    while above is not None:
+        if above.data is not None and import_notes.has_new_slots(above):
+            return True
+        above = above.parent
+    return False
 
 
 def _restore_shape(spec: Sdf.PrimSpec, obj: Object) -> None:

@@ -86,6 +86,7 @@ def export_urdf(
         written = usd_export.export_usd(context, file, usd_export.ExportOptions(SI))
         stage = usd_read.open_stage(file)
         model = usd_read.read_stage(stage)
+        absent = usd_export.left_out(written, model)
         # The meshes of the old robot stay until its URDF is replaced: a kill leaves it whole.
         meshes = MeshFiles(
             f"{mesh_folder}/" if home is None else f"package://{home.name}/{mesh_folder}/", root / mesh_folder,
@@ -102,7 +103,7 @@ def export_urdf(
             options = LayoutOptions()
         # A report of no colliders would be believed.
         counts["colliders"] = len(re.findall(r"<collision[\s>]", text))
-        issues = [issue for issue in written.issues if issue.severity == "error"] + issues
+        issues = [issue for issue in written.issues if issue.severity == "error"] + absent + issues
         fix = "URDF holds no animation; export USD to keep it."
         issues += [replace(issue, fix=fix) for issue in written.issues if issue.code == "AnimatedValueLeftOut"]
         with scratch_folder(target) as made:

@@ -609,6 +609,17 @@ def report_unknown_units(unconverted: dict[str, str], issues: list[Issue]) -> No
         ))  # fmt: skip
 
 
+def left_out(written: ExportResult, model: PhysicsModel) -> list[Issue]:
+    """Issues about what is shown and is not in a stage from which a robot's file is made.
+
+    model: of the stage. Raises InputError with the reason where it holds nothing because of that.
+    """
+    issues = [issue for issue in written.issues if issue.code == "NotExported"]
+    if issues and not model.bodies and not model.colliders:
+        raise InputError(f"{issues[0].message} {issues[0].fix}")
+    return issues
+
+
 def report_scaled_velocities(model: PhysicsModel, units: StageUnits, issues: list[Issue]) -> None:
     """Report velocities of bodies that have the scale which converts units: of those that an imported scene got new.
 

@@ -148,7 +148,7 @@ class Editor:
             if str(mesh.path) in self.copied or str(mesh.path) in self.made:
                 continue
             if bound is not None:
-                self.writer.relationship(spec, BINDING, bound.targetPathList.explicitItems)
+                self.writer.relationship(spec, BINDING, list(bound.targetPathList.explicitItems))
                 usd_write.apply_schemas(spec, [BINDING_API])
             del spec.nameChildren[mesh.name]
         self.geometry(spec, prim)
@@ -193,6 +193,8 @@ class Editor:
             if usd_prim := self.stage.GetPrimAtPath(parent):
                 find = place_cache(usd_prim).GetLocalToWorldTransform
                 above = np.array(usd_read.despite_broken_ops(find, usd_prim)).T
+                # In Blender, the unit of the file is a scale.
+                above[:3, :3] *= self.units.meters_per_unit / self.units.local
                 above[:3, 3] *= self.units.meters_per_unit
                 return np.asarray(np.linalg.solve(above, world))
             parent = parent.GetParentPath()
