@@ -44,7 +44,7 @@ def test_a_number_has_an_exponent_only_where_it_is_very_large(value: float, text
 @pytest.mark.parametrize(("message", "shown"), [
     ("Switch on Animation (--animation) to write time samples.", "Switch on Animation to write time samples."),
     ("Say where the package is (--package arm=FOLDER).", "Say where the package is."),
-    ("请在偏好设置中指定（--engine-python，PHYSX）。", "请在偏好设置中指定。"),
+    ("请指定\uff08--engine-python\uff0cPHYSX\uff09。", "请指定。"),
     ("'A' has no mesh -- choose (one) shape", "'A' has no mesh -- choose (one) shape"),
 ])  # fmt: skip
 def test_a_window_names_no_options_of_the_command_line(message: str, shown: str) -> None:
@@ -54,8 +54,9 @@ def test_a_window_names_no_options_of_the_command_line(message: str, shown: str)
 def test_options_stand_in_brackets_in_each_language() -> None:
     """Else the window could not leave them out."""
     tables = Path(words.__file__).parents[2] / "operators"
-    bare = re.compile(r"(?<![(（\w-])--[a-z]")
-    rows = [row for name in ("reports", "ja", "zh_hans") for row in (tables / f"{name}.tsv").read_text("utf-8").split("\n")]
+    bare = re.compile(r"(?<![(\uff08\w-])--[a-z]")
+    texts = [(tables / f"{name}.tsv").read_text(encoding="utf-8") for name in ("reports", "ja", "zh_hans")]
+    rows = [row for text in texts for row in text.split("\n")]
     assert any("(--" in row for row in rows)
     # --onto is for the command line alone.
     assert [row for row in rows if bare.search(row) and "--onto" not in row] == []

@@ -90,7 +90,7 @@ def in_language(message: str, translate: Callable[[str], str], known: Templates 
 
 
 #: An option of the command line in a message, with the space before it. Chinese has brackets of its own.
-_OPTION = re.compile(r"\s*[(（]--[a-z][^()（）]*[)）]")
+_OPTION = re.compile(r"\s*[(\uff08]--[a-z][^()\uff08\uff09]*[)\uff09]")
 
 
 def without_options(message: str) -> str:

@@ -125,4 +125,6 @@ def break_text(broken: JointBreak) -> Phrase:
 
 def along_text(vector: tuple[float, float, float], unit: str) -> str:
     """The parts of a force or torque along the axes of the joint frame."""
-    return "  ".join(number_text(0.0 if abs(part) < 5e-4 else part, 4) for part in vector) + f" {unit}"
+    most = max(map(abs, vector))
+    return "  ".join(f"{'-' if part < 0.0 and text != '0' else ''}{text}" for part, text in
+                     ((part, _rounded(abs(part), most)) for part in vector)) + f" {unit}"  # fmt: skip

@@ -127,7 +127,10 @@ def ragdoll():
         for number in range(5):
             bone = rig.edit_bones.new(f"spine.{number:03d}")
             # Somewhat bent: what stands exactly upright stays so.
-            bone.head, bone.tail = (0, 0.02 * number**2, 1 + 0.3 * number), (0, 0.02 * (number + 1) ** 2, 1.3 + 0.3 * number)
+            bone.head, bone.tail = (
+                (0, 0.02 * number**2, 1 + 0.3 * number),
+                (0, 0.02 * (number + 1) ** 2, 1.3 + 0.3 * number),
+            )
             bone.parent, above = above, bone
         bpy.ops.object.mode_set(mode="OBJECT")
     front(7.0)
