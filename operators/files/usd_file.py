@@ -104,8 +104,12 @@ class UsdExportOperator(UsdFileOperator):
         return False
 
 
-class NamedExport(ExportHelper):  # type: ignore[misc]
+class NamedExport(ExportHelper):
     """Mix-in: the name of a file is that of the .blend file, or of the imported one where there is none yet."""
+
+    if TYPE_CHECKING:  # as above
+        filepath: str
+        filename_ext: str
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         from ...usdphys_addon.bridge.identity.remembered import source_name
