@@ -129,9 +129,7 @@ class Listener(Hand):
                 redraw("VIEW_3D", "PROPERTIES")
             return {"PASS_THROUGH"}
         if event.type == "ESC" and event.value == "PRESS":
-            if preview_guard.timeline() is not None:
-                _pause_timeline(context)
-            preview_guard.stop()
+            _end_at_start(context)
             return self.end(context, {"CANCELLED"})
         if (driven := self._arrows.take(event, context.scene)) is not None:
             from ..usdphys_addon.generators import vehicle
@@ -401,6 +399,16 @@ class USDPHYS_OT_preview_play_selected(Player, bpy.types.Operator):
         return frozenset(obj.name for obj in context.selected_objects)
 
 
+def _end_at_start(context: bpy.types.Context) -> None:
+    """End the preview; a timeline that led it returns to the frame where it began, as Blender's own Esc does."""
+    leader = preview_guard.timeline()
+    if leader is not None:
+        _pause_timeline(context)
+    preview_guard.stop()
+    if leader is not None:
+        context.scene.frame_set(leader.start)
+
+
 def _pause_timeline(context: bpy.types.Context) -> None:
     if context.screen is not None and context.screen.is_animation_playing:
         bpy.ops.screen.animation_cancel(restore_frame=False)
@@ -487,12 +495,7 @@ class USDPHYS_OT_preview_reset(bpy.types.Operator):
     poll = needs.poll(needs.IN_PREVIEW)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
-        leader = preview_guard.timeline()
-        if leader is not None:
-            _pause_timeline(context)
-        preview_guard.stop()
-        if leader is not None:
-            context.scene.frame_set(leader.start)
+        _end_at_start(context)
         redraw("VIEW_3D", "PROPERTIES")
         return {"FINISHED"}
 

@@ -74,6 +74,10 @@ class OfScene(InBackground):
         """The command line, for the exported scene."""
         raise NotImplementedError
 
+    def stem(self) -> str:
+        """The name of the exported file, without its ending."""
+        return "scene"
+
     def state(self, context: bpy.types.Context) -> Any:
         return context.window_manager.usdphys_proof
 
@@ -83,7 +87,7 @@ class OfScene(InBackground):
         self.command = BackgroundCommand()
         self.command.what = self.bl_label
         try:
-            file = self.command.folder / "scene.usdc"
+            file = self.command.folder / f"{self.stem()}.usdc"
             self.names = _exported(context, file)
             self.command.start([*self.arguments(file), "--budget", str(self.budget), *_pythons(context)])
         except BaseException:
@@ -219,6 +223,10 @@ each engine, masses, joints, problems and what was proven; and open it"""
         """The page."""
         path = Path(bpy.path.abspath(self.filepath))
         return path if path.suffix.lower() == ".html" else path.with_name(f"{path.name}.html")
+
+    def stem(self) -> str:
+        """That of the page, which has it in its title."""
+        return bpy.path.clean_name(self.target.stem) or "scene"
 
     def arguments(self, file: Path) -> list[str]:
         from ..usdphys_addon.core.errors import InputError

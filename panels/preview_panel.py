@@ -156,7 +156,10 @@ class USDPHYS_PT_preview_state(Sidebar, bpy.types.Panel):
             _draw_breaks(layout.column(align=True), leader.events)
         from ..usdphys_addon.viewport import joint_loads, load_plot
 
-        for name, loads in joint_loads.of_selected(context, session):
+        of_joints = joint_loads.of_selected(context, session)
+        if of_joints:
+            _columns(layout.column(align=True), "", fitting.shown("Now"), fitting.shown("Largest"))
+        for name, loads in of_joints:
             _draw_loads(layout.column(align=True), name, loads, is_active=name == getattr(context.object, "name", ""))
         column = layout.column(align=True)
         broken = list(session.broken.items())
@@ -185,10 +188,18 @@ def _draw_breaks(column: UILayout, events: Any) -> None:
 
 
 def _readout(column: UILayout, name: str, value: str) -> None:
-    # A load and the largest one take more room than the name.
     row = column.split(factor=0.4)
     row.label(text=name)
     row.label(text=tr(value))
+
+
+def _columns(column: UILayout, name: str, now: str, most: str) -> None:
+    """Two values beside a name. Both in one text would be cut in a sidebar of usual width."""
+    row = column.split(factor=0.4)
+    row.label(text=name)
+    values = row.row()
+    for value in (now, most):
+        values.label(text=value, translate=False)
 
 
 def _draw_loads(column: UILayout, name: str, loads: Any, *, is_active: bool) -> None:
@@ -196,11 +207,11 @@ def _draw_loads(column: UILayout, name: str, loads: Any, *, is_active: bool) -> 
     from ..usdphys_addon.viewport import load_plot
 
     column.label(text=name, icon="CONSTRAINT", translate=False)
-    force, torque = load_plot.texts(loads)
-    _readout(column, "Force", force)
+    force, torque = load_plot.pairs(loads)
+    _columns(column, "Force", *force)
     if is_active:
         _readout(column, "on Body 1, X Y Z", load_plot.along_text(loads.force, "N"))
-    _readout(column, "Torque", torque)
+    _columns(column, "Torque", *torque)
     if is_active:
         _readout(column, "on Body 1, X Y Z", load_plot.along_text(loads.torque, "N m"))
 

@@ -231,17 +231,19 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
 
     def draw_articulation(self, box: Any, rows: _Rows, obj: Any) -> None:
         """The root of a robot or a ragdoll."""
+        # Two lines before and after it is known: what is below must not move under the mouse.
         found = selection.articulation_of(obj)
-        # While it is not known there is room for it.
-        shown = selection.Articulation(9, 9, True) if found is None else found
-        is_idle = not shown.joints
-        text = "Articulation root without joints: it has no effect" if is_idle else phrase(
-            "Articulation: {bodies}, {joints}, fixed to the world" if shown.is_fixed
-            else "Articulation: {bodies}, {joints}, free",
-            bodies=counted(shown.bodies, "body"), joints=counted(shown.joints, "joint"),
-        )  # fmt: skip
-        icon = "ERROR" if is_idle else "OUTLINER_OB_ARMATURE"
-        draw_text(box.column(align=True), "Articulation" if found is None else text, icon, room_for=text)
+        column = box.column(align=True)
+        if found is None:
+            draw_text(column, "Articulation", "OUTLINER_OB_ARMATURE")
+            column.label(text="")
+        elif not found.joints:
+            draw_text(column, "Articulation root without joints: it has no effect", "ERROR")
+        else:
+            title = "Articulation, fixed to the world" if found.is_fixed else "Articulation, free"
+            draw_text(column, title, "OUTLINER_OB_ARMATURE")
+            parts = (counted(found.bodies, "body"), counted(found.joints, "joint"))
+            draw_text(column, joined(", ", parts), "BLANK1")
         rows.draw(box, "self_collision")
 
     def draw_body(self, box: Any, rows: _Rows, context: Context, obj: Any) -> None:

@@ -4,13 +4,12 @@
 from typing import Any
 
 import bpy
-from bpy_extras.io_utils import ExportHelper
 
 from ...usdphys_addon.bridge.typed_props import StringProperty
-from .usd_file import UsdFileOperator
+from .usd_file import NamedExport, UsdFileOperator
 
 
-class USDPHYS_OT_export_mjcf(UsdFileOperator, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
+class USDPHYS_OT_export_mjcf(UsdFileOperator, bpy.types.Operator, NamedExport):  # type: ignore[misc]
     """Write the bodies, joints, colliders and drives of the scene as a model of MuJoCo"""
 
     bl_idname = "usdphys.export_mjcf"

@@ -4,7 +4,6 @@
 from typing import Any
 
 import bpy
-from bpy_extras.io_utils import ExportHelper
 
 from ...usdphys_addon.bridge.choices import items_of
 from ...usdphys_addon.bridge.language import tr
@@ -13,7 +12,7 @@ from ...usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, Floa
 from ...usdphys_addon.core.words import phrase
 from ...usdphys_addon.playback import guard as preview_guard
 from ...usdphys_addon.viewport.wrapped_text import draw_text
-from .usd_file import USD_FILTER, UsdExportOperator
+from .usd_file import USD_FILTER, NamedExport, UsdExportOperator
 
 #: Largest number of errors listed in the file browser.
 MAX_ERRORS = 5
@@ -41,7 +40,7 @@ def _preset(identifier: str) -> dict[str, Any]:
     return {_NAMES.get(name, name): value for name, value in reader.options.items()} if reader is not None else {}
 
 
-class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper):
+class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, NamedExport):
     """Write the scene and its physics as UsdPhysics"""
 
     bl_idname = "usdphys.export_usd"

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
+from bpy_extras.io_utils import ExportHelper
 
 from ...usdphys_addon.bridge.language import tr
 from .. import needs
@@ -100,3 +102,20 @@ class UsdExportOperator(UsdFileOperator):
             self.filepath += self.filename_ext
             return True
         return False
+
+
+class NamedExport(ExportHelper):
+    """Mix-in: the name of a file is that of the .blend file, or of the imported one where there is none yet."""
+
+    if TYPE_CHECKING:  # as above
+        filepath: str
+        filename_ext: str
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
+        from ...usdphys_addon.bridge.identity.remembered import source_name
+
+        name = source_name(context.scene)
+        if name and not self.filepath and not bpy.data.filepath:
+            self.filepath = Path(name).stem + self.filename_ext
+        result: set[Any] = super().invoke(context, event)
+        return result

@@ -7,6 +7,9 @@ from ...usdphys_addon.bridge.choices import items_of
 from ...usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty
 from .generator import Generator
 
+#: Nothing tips over what stands exactly upright.
+_BALANCES = "Its bones stand in one vertical line, so it stays upright until something pushes it; tilt the rig first"
+
 
 class USDPHYS_OT_ragdoll(Generator, bpy.types.Operator):
     """Make a ragdoll of the selected armature in its present pose: bodies, joints with limits, and bones that follow"""
@@ -58,8 +61,9 @@ class USDPHYS_OT_ragdoll(Generator, bpy.types.Operator):
                                          self.frequency if self.active else 0.0)  # fmt: skip
         made = ragdoll.make_ragdoll(context, options)
         total = sum(obj.usdphys.mass.mass for obj in made.bodies)
-        kind = "human" if made.is_human else "rig by its volume"
-        return f"Made a ragdoll of {len(made.bodies)} bodies and {total:.3g} kg: {kind}", []
+        kind = "human" if made.is_human else "mass from its volume"
+        notes = [_BALANCES] if made.is_upright else []
+        return f"Made a ragdoll of {len(made.bodies)} bodies and {total:.3g} kg: {kind}", notes
 
 
 class USDPHYS_OT_ragdoll_bake(Generator, bpy.types.Operator):

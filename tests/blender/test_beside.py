@@ -306,7 +306,7 @@ def test_a_report_is_written_and_its_name_gets_its_end(tmp_path):
     crate("Good", 0.5)
     assert bpy.ops.usdphys.share_report(filepath=str(tmp_path / "page"), budget=5.0) == {"FINISHED"}
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "<html" in text and "Good" in text
+    assert "<html" in text and "Good" in text and "page.usdc" in text and "scene.usdc" not in text
 
 
 def test_a_proof_that_is_stopped_leaves_nothing(monkeypatch):

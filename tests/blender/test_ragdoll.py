@@ -52,6 +52,17 @@ def add_armature(rows=BONES, unit=1.0, rename=lambda name: name):
     return obj
 
 
+def test_a_rig_that_is_one_vertical_line_is_said_to_balance() -> None:
+    """It fell on its end and stood there for ever, without a word."""
+    rows = [(f"spine.{k}", f"spine.{k - 1}" if k else "", (0, 0, 1 + 0.3 * k), (0, 0, 1.3 + 0.3 * k)) for k in range(3)]
+    for tilt, is_said in ((0.0, True), (0.01, False)):
+        pole = add_armature(rows)
+        pole.rotation_euler.x = tilt
+        select(pole)
+        assert ragdoll.make_ragdoll(bpy.context, ragdoll.RagdollOptions()).is_upright is is_said
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+
+
 def add_skin(armature, radius=0.05):
     """A tube around each bone, weighted to it."""
     made = bmesh.new()

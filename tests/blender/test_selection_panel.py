@@ -624,8 +624,8 @@ def test_a_robots_root_says_what_it_holds_and_switches_self_collision(is_fixed):
     assert "Articulation" in box().labels()
     number = len(box().all("label"))
     compute()
-    wanted = "2 bodies, 2 joints, fixed to the world" if is_fixed else "2 bodies, 1 joint, free"
-    assert f"Articulation: {wanted}" in " ".join(box().labels())
+    title, numbers = ("fixed to the world", "2 bodies, 2 joints") if is_fixed else ("free", "2 bodies, 1 joint")
+    assert f"Articulation, {title}" in box().labels() and numbers in box().labels()
     # A line that came a moment later would move what is below it under the mouse.
     assert len(box().all("label")) == number
     assert "self_collision" in rows()
@@ -645,7 +645,7 @@ def test_the_root_of_a_ragdoll_counts_joints_that_the_preview_does_not_reduce():
     joint.spherical.cone_angle0_limit = joint.spherical.cone_angle1_limit = math.radians(30)
     scenes.select(base)
     compute()
-    assert "Articulation: 2 bodies, 1 joint, free" in " ".join(box().labels())
+    assert {"Articulation, free", "2 bodies, 1 joint"} <= set(box().labels())
 
 
 def test_an_instance_says_what_plays_inside_of_it():

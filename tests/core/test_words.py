@@ -1,5 +1,8 @@
 """Counts in messages: nobody reads "1 joints"."""
 
+import re
+from pathlib import Path
+
 import pytest
 from usdphys_ext.usdphys_addon.core import summary, words
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel
@@ -36,3 +39,24 @@ def test_a_length_of_two_digits_has_no_exponent(meters: float, text: str) -> Non
 def test_a_number_has_an_exponent_only_where_it_is_very_large(value: float, text: str) -> None:
     """A load was shown as 1.57e+03 N m."""
     assert words.number_text(value) == text
+
+
+@pytest.mark.parametrize(("message", "shown"), [
+    ("Switch on Animation (--animation) to write time samples.", "Switch on Animation to write time samples."),
+    ("Say where the package is (--package arm=FOLDER).", "Say where the package is."),
+    ("请指定\uff08--engine-python\uff0cPHYSX\uff09。", "请指定。"),
+    ("'A' has no mesh -- choose (one) shape", "'A' has no mesh -- choose (one) shape"),
+])  # fmt: skip
+def test_a_window_names_no_options_of_the_command_line(message: str, shown: str) -> None:
+    assert words.without_options(message) == shown
+
+
+def test_options_stand_in_brackets_in_each_language() -> None:
+    """Else the window could not leave them out."""
+    tables = Path(words.__file__).parents[2] / "operators"
+    bare = re.compile(r"(?<![(\uff08\w-])--[a-z]")
+    texts = [(tables / f"{name}.tsv").read_text(encoding="utf-8") for name in ("reports", "ja", "zh_hans")]
+    rows = [row for text in texts for row in text.split("\n")]
+    assert any("(--" in row for row in rows)
+    # --onto is for the command line alone.
+    assert [row for row in rows if bare.search(row) and "--onto" not in row] == []

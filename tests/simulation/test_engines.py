@@ -195,7 +195,7 @@ def test_python_that_is_not_there(crate, monkeypatch, capsys):
     variable = ENGINES["physx"].variable
     monkeypatch.delenv(variable, raising=False)
     assert simulate(crate) == 1
-    assert f"with --engine-python or in {variable}" in capsys.readouterr().err
+    assert f"(--engine-python, {variable})" in capsys.readouterr().err
     assert simulate(crate, "--engine-python", "/nowhere/python") == 1
     assert "'/nowhere/python' is not a program" in capsys.readouterr().err
     assert cli.main(["simulate", str(crate), "--seconds", "1", "--engine-python", sys.executable]) == 2

@@ -50,3 +50,13 @@ def test_the_plot_ends_at_the_last_value_and_its_height_is_the_largest_one() -> 
     force, _, broken = load_plot.curves(JointLoads(values, 9.0, 0.0, ZERO, ZERO, JointBreak(0.5, 8.0, 0.0)), 1.0)
     assert force.tolist() == [[0.0, 1.0], [1.0, 0.25]] and not len(broken)
     assert all(not len(part) for part in load_plot.curves(JointLoads((), 0.0, 0.0, ZERO, ZERO, None), 4.0))
+
+
+def test_a_load_has_about_the_decimals_of_the_largest_one() -> None:
+    """0.000105 N m, for example, beside a largest one of 0.0555 was cut in the sidebar."""
+    loads = JointLoads(((1.0, 2.987654, 0.0001049),), 10.8, 0.0555, ZERO, ZERO, None)
+    assert load_plot.pairs(loads) == (("2.99 N", "10.8 N"), ("0.0001 N m", "0.0555 N m"))
+    assert load_plot.pairs(JointLoads(((1.0, 1231.4, 1e-9),), 1570.4, 0.0, ZERO, ZERO, None))[0] == ("1230 N", "1570 N")
+    assert load_plot.pairs(JointLoads((), 0.0, 0.0, ZERO, ZERO, None)) == (("0 N", "0 N"), ("0 N m", "0 N m"))
+    assert load_plot.along_text((-83.47, 0.0002663, 1070.4), "N") == "-83  0  1070 N"
+    assert load_plot.along_text((0.0, 0.0, 0.0), "N m") == "0  0  0 N m"

@@ -91,7 +91,7 @@ def test_a_model_with_a_keyframe_is_told_to_start_there_and_is_silent_in_it(tmp_
     limits = ["prove", str(model), "--only", "asset", "--budget", "5000"]
     assert main(limits) == 0
     told = capsys.readouterr().out
-    assert "starts 0 degrees, outside of its limits" in told and "with --keyframe home." in told
+    assert "starts 0 degrees, outside of its limits" in told and "(--keyframe home)." in told
     assert main([*limits, "--keyframe", "home"]) == 0
     assert "limits" not in capsys.readouterr().out
 

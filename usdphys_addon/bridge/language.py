@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import bpy
 
-from ..core.words import Templates, in_language
+from ..core.words import Templates, in_language, without_options
 
 _known = Templates()
 
@@ -28,10 +28,13 @@ def label(text: str, locale: str) -> str:
 
 
 def tr(message: str) -> str:
-    """A message, or a phrase with values, as reports and tooltips show it. English where there is no translation."""
-    return in_language(message, bpy.app.translations.pgettext_rpt, _known)
+    """A message, or a phrase with values, as reports and tooltips show it. English where there is no translation.
+
+    Without options of the command line, which a window does not have.
+    """
+    return without_options(in_language(message, bpy.app.translations.pgettext_rpt, _known))
 
 
 def tr_label(message: str) -> str:
     """The same for texts that a layout draws."""
-    return in_language(message, bpy.app.translations.pgettext_iface, _known)
+    return without_options(in_language(message, bpy.app.translations.pgettext_iface, _known))

@@ -89,6 +89,15 @@ def in_language(message: str, translate: Callable[[str], str], known: Templates 
     return _rebuilt(message, translate, known) if text == message else text
 
 
+#: An option of the command line in a message, with the space before it. Chinese has brackets of its own.
+_OPTION = re.compile(r"\s*[(\uff08]--[a-z][^()\uff08\uff09]*[)\uff09]")
+
+
+def without_options(message: str) -> str:
+    """A message as a window shows it: without the options of the command line that it names in brackets."""
+    return _OPTION.sub("", message) if "--" in message else message
+
+
 def _rebuilt(message: str, translate: Callable[[str], str], known: Templates) -> str:
     template = known.find(message)
     if template is not None:

@@ -47,6 +47,8 @@ _ITERATIONS = 128
 #: Armature of a joint, as a part of the inertia beyond it. Newton makes a ball of three hinges, which resists nothing
 #: about two of them where they line up.
 _ARMATURE = 0.001
+#: Width of a rig that is one vertical line, as a part of its height.
+_UPRIGHT = 1e-3
 #: Scales of an axis that differ by less than this part are one.
 _ROUNDING = 1e-3
 
@@ -77,6 +79,7 @@ class Ragdoll:
     joints: list[Any]
     filtered: int
     is_human: bool
+    is_upright: bool
 
 
 def armature_of(context: Context) -> Any:
@@ -95,6 +98,13 @@ def armature_of(context: Context) -> Any:
         if obj.parent is not None and obj.parent.type == "ARMATURE":
             return obj.parent
     raise InputError("Select an armature, or a mesh that an armature deforms.")
+
+
+def _is_upright(bones: Bones) -> bool:
+    """True if all bones are in one vertical line."""
+    ends = np.array([end for bone in bones for end in (bone.head, bone.tail)])
+    width, depth, height = np.ptp(ends, axis=0)
+    return bool(max(width, depth) < _UPRIGHT * height)
 
 
 def make_ragdoll(context: Context, options: RagdollOptions) -> Ragdoll:
@@ -146,7 +156,7 @@ def make_ragdoll(context: Context, options: RagdollOptions) -> Ragdoll:
     if options.follows:
         _follow(context, armature, bones, parts, bodies)
     shapes.select_only(context, bodies)
-    return Ragdoll(armature, bodies, made, filtered, is_human)
+    return Ragdoll(armature, bodies, made, filtered, is_human, _is_upright(bones))
 
 
 def _fits(

@@ -47,7 +47,7 @@ class Pose(NamedTuple):
         """What is told of a start that nobody has chosen."""
         if self.keyframes:
             name = self.keyframes[0]
-            return f"All joints are at zero there: the file has a pose to start in, with --keyframe {name}."
+            return f"All joints are at zero there: the file has a pose to start in (--keyframe {name})."
         return "All joints are at zero there: a description of a robot has no pose to start in."
 
 

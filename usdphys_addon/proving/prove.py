@@ -427,5 +427,5 @@ def _absent_checks(wish: Wish) -> Iterator[Check]:
         names = ", ".join(row.name for row in absent.values())
         yield Check(
             "engines", ABSENT, "skipped", f"Nothing is said of engines that are not here: {names}.", fix="Name their "
-            "Python, or the folder of Havok, with --engine-python or in the preferences, under Other Simulators.",
+            "Python, or the folder of Havok, in the preferences, under Other Simulators (--engine-python).",
         )  # fmt: skip

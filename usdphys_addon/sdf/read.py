@@ -225,7 +225,7 @@ class _Reader:
             if where in ("http", "https"):
                 fix = "Download the model, and write its path: nothing is read from the network."
             elif mark:
-                fix = f"Say where the model is: --package {rest.partition('/')[0]}=FOLDER."
+                fix = f"Say where the model is (--package {rest.partition('/')[0]}=FOLDER)."
             else:
                 fix = "Correct the path."
             self.tell("SdfIncludeMissing", "warning", element,

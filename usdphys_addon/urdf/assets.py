@@ -62,5 +62,5 @@ def _hint(uri: str) -> str:
         return "Download it: nothing is read from the network."
     if mark and scheme in ("package", "model"):
         name = rest.lstrip("/").partition("/")[0]
-        return f"Say where the package is: --package {name}=FOLDER."
+        return f"Say where the package is (--package {name}=FOLDER)."
     return "Put the file there, or correct its name."

@@ -172,7 +172,7 @@ class _Grower:
             more = f" and {len(bodies) - 5} more" if len(bodies) > 5 else ""
             raise InputError(
                 f"There are {len(bodies)} robots, at {names}{more}, and a URDF holds one; select a part of one of them "
-                "in Blender, name it by --prim where a USD file is converted, or connect them by joints."
+                "in Blender, name it where a USD file is converted (--prim), or connect them by joints."
             )
         others = sorted(path for group in groups if group is not bodies[0] for path in group)
         for path in others:

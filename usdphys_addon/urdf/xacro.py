@@ -230,7 +230,7 @@ class _Expander:
             return str(self.package(rest))
         if name == "arg":
             if rest not in self.arguments:
-                raise _Error(f"the argument '{rest}' has no value; give it with --arg {rest}:=VALUE")
+                raise _Error(f"the argument '{rest}' has no value; give it one (--arg {rest}:=VALUE)")
             return self.arguments[rest]
         if name == "eval":
             return expressions.evaluate(rest, _Names(self, scope, commands=True), self.budget)
@@ -249,7 +249,7 @@ class _Expander:
     def package(self, name: str) -> Path:
         folder = self.packages.package(name)
         if folder is None:
-            raise _Error(f"the package '{name}' is not found; say where it is: --package {name}=FOLDER")
+            raise _Error(f"the package '{name}' is not found; say where it is (--package {name}=FOLDER)")
         real = Path(os.path.realpath(folder))
         if real not in self.allowed:
             self.allowed.append(real)

@@ -4,6 +4,7 @@ neither Blender nor a GPU."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -87,6 +88,15 @@ def _line(across: NDArray[np.float64], values: NDArray[np.float64], most: float 
     return np.stack((points[:-1], points[1:]), axis=1).reshape(-1, 2).astype(np.float32)
 
 
+def pairs(loads: JointLoads) -> tuple[tuple[str, str], tuple[str, str]]:
+    """The force and the torque as texts, each now and the largest so far."""
+    _, force, torque = loads.values[-1] if loads.values else (0.0, 0.0, 0.0)
+    return (
+        (f"{_rounded(force, loads.most_force)} N", f"{number_text(loads.most_force)} N"),
+        (f"{_rounded(torque, loads.most_torque)} N m", f"{number_text(loads.most_torque)} N m"),
+    )
+
+
 def texts(loads: JointLoads) -> tuple[Phrase, Phrase]:
     """The force and the torque as texts: now, and the largest so far."""
     _, force, torque = loads.values[-1] if loads.values else (0.0, 0.0, 0.0)
@@ -99,8 +109,10 @@ def texts(loads: JointLoads) -> tuple[Phrase, Phrase]:
 
 
 def _rounded(now: float, most: float) -> str:
-    """Zero for what is noise beside the largest load: it would fill the line with digits."""
-    return number_text(now) if now >= 1e-3 * most else "0"
+    """With one decimal more than the largest load has: noise beside it would fill the line with digits."""
+    if now < 1e-3 * most or not 0.0 < most < math.inf:
+        return "0"
+    return number_text(round(now, 3 - math.floor(math.log10(most))))
 
 
 def break_text(broken: JointBreak) -> Phrase:
@@ -113,4 +125,6 @@ def break_text(broken: JointBreak) -> Phrase:
 
 def along_text(vector: tuple[float, float, float], unit: str) -> str:
     """The parts of a force or torque along the axes of the joint frame."""
-    return "  ".join(number_text(0.0 if abs(part) < 5e-4 else part, 4) for part in vector) + f" {unit}"
+    most = max(map(abs, vector))
+    return "  ".join(f"{'-' if part < 0.0 and text != '0' else ''}{text}" for part, text in
+                     ((part, _rounded(abs(part), most)) for part in vector)) + f" {unit}"  # fmt: skip

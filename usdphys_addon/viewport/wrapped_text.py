@@ -27,19 +27,13 @@ DIALOG = 400
 DIALOG_LINE = int((DIALOG - _MARGINS) / _CHARACTER)
 
 
-def draw_text(
-    layout: UILayout, text: str, icon: str, taken: int = 0, length: int = 0, *, room_for: str = ""
-) -> None:  # fmt: skip
+def draw_text(layout: UILayout, text: str, icon: str, taken: int = 0, length: int = 0) -> None:
     """Draw a message in the language of Blender, in lines that fit.
 
     taken: pixels that are drawn beside it. length: characters per line, where the region does not say how many fit.
-    room_for: a longer message that comes in its place a moment later, and is to move nothing below it.
     """
-    drawn = _lines_of(text, taken, length)
-    for number, line in enumerate(drawn):
+    for number, line in enumerate(_lines_of(text, taken, length)):
         layout.label(text=line, translate=False, icon="BLANK1" if number and icon != "NONE" else icon)
-    for _ in range(len(_lines_of(room_for, taken, length)) - len(drawn) if room_for else 0):
-        layout.label(text="")
 
 
 def _lines_of(text: str, taken: int, length: int) -> Sequence[str]:

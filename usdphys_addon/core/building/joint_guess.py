@@ -17,6 +17,8 @@ THIN = 0.35
 #: A rail is longer than this many extents of its carriage, and than this many of its own next extents.
 RAIL = 2.0
 _TIE = 0.02
+#: A beam is longer than this many of its next extents, and stands out on both sides of its stand by this part of it.
+BEAM, OVERHANG = 2.0, 0.2
 
 
 class Guess(NamedTuple):
@@ -68,7 +70,8 @@ def symmetry_axis(points: Array, axes: Array) -> Guess | None:
 
 
 def hinge(points0: Array, points1: Array, axes1: Array) -> Guess | None:
-    """A hinge of body 1 on body 0: the axis of a wheel, the side of a door, the edge of a lid; None for other forms.
+    """A hinge of body 1 on body 0: the axis of a wheel, the middle of a see-saw, the side of a door, the edge of a lid;
+    None for other forms.
 
     points0, points1: (n, 3), of the surfaces, in the world; points0 may be empty for the world.
     """
@@ -76,6 +79,9 @@ def hinge(points0: Array, points1: Array, axes1: Array) -> Guess | None:
     if axis is not None:
         return axis
     box = box_of(points1, axes1)
+    balanced = _see_saw(points0, box)
+    if balanced is not None:
+        return balanced
     order = np.argsort(box.extents)
     thin, short, long = (int(row) for row in order)
     if box.extents[thin] > THIN * box.extents[short]:
@@ -104,6 +110,29 @@ def hinge(points0: Array, points1: Array, axes1: Array) -> Guess | None:
         below = float((points0.mean(axis=0) - box.center) @ axes1[:, thin])
         middle = middle + axes1[:, thin] * np.sign(below) * box.extents[thin] / 2.0
     return Guess(middle, axes1[:, row], "the edge of a lid")
+
+
+def _see_saw(points0: Array, box: Box) -> Guess | None:
+    """The axis of a beam that lies on a stand below it, and stands out on both of its sides."""
+    if not len(points0):
+        return None
+    long = int(box.extents.argmax())
+    others = [row for row in range(3) if row != long]
+    up = max(others, key=lambda row: abs(float(box.axes[2, row])))
+    length = float(box.extents[long])
+    if abs(float(box.axes[2, up])) < 0.7 or length < BEAM * float(box.extents[others].max()):
+        return None
+    stand = box_of(points0, box.axes)
+    away = box.axes.T @ (stand.center - box.center)
+    free = 0.5 * length - abs(float(away[long])) - 0.5 * float(stand.extents[long])
+    gap = abs(float(away[up])) - 0.5 * float(box.extents[up] + stand.extents[up])
+    below = float(away[up]) * float(box.axes[2, up]) < 0.0
+    if free < OVERHANG * length or abs(gap) > _TIE * length or not below:
+        return None
+    to_stand = np.zeros(3)
+    to_stand[long], to_stand[up] = away[long], np.sign(away[up]) * 0.5 * box.extents[up]
+    (across,) = (row for row in others if row != up)
+    return Guess(box.center + box.axes @ to_stand, _positive(box.axes[:, across]), "the middle of a see-saw")
 
 
 def _gap(points: Array, middle: Array, edge: Array) -> float:

@@ -46,7 +46,7 @@ def _python(known: Program, chosen: str = "") -> str:
     if not python:
         raise InputError(
             f"{known.name} needs a Python of its own: make one with 'python -m venv FOLDER', install {known.packages} "
-            f"in it with pip, and set it in the preferences of the add-on, with --engine-python or in {known.variable}."
+            f"in it with pip, and set it in the preferences of the add-on (--engine-python, {known.variable})."
         )
     if not os.access(python, os.X_OK) or not Path(python).is_file():
         raise InputError(f"'{python}' is not a program; choose the python of an environment that has {known.name}.")
@@ -59,7 +59,7 @@ def _folder(known: Program, chosen: str) -> str:
     if not folder:
         raise InputError(
             f"{known.name} needs a folder of its own: run 'npm install {known.packages}' in one, and set its folder "
-            f"node_modules in the preferences of the add-on, with --engine-python or in {known.variable}."
+            f"node_modules in the preferences of the add-on (--engine-python, {known.variable})."
         )
     if not Path(folder, *known.packages.split("/")).is_dir():
         raise InputError(f"'{folder}' has no package {known.packages}; choose the folder node_modules that has it.")
