@@ -68,6 +68,24 @@ def test_what_is_wrong_has_status_1_and_its_attribute_on_the_screen_and_in_junit
     assert any("physics:lowerLimit" in (failure.text or "") for failure in failures)
 
 
+def test_an_asset_whose_files_are_not_there_does_not_pass(tmp_path: Path, capsys) -> None:
+    """It had nothing that moves, and passed."""
+    robot = tmp_path / "robot.usda"
+    robot.write_text('#usda 1.0\n(\n    subLayers = [@base.usda@]\n)\nover "A" (references = </Gone>)\n{\n}\n')
+    assert main(["prove", str(robot), "--only", "asset"]) == 1
+    told = capsys.readouterr().out
+    assert "fail: asset: 'base.usda' cannot be read; its content is missing. In all, 2 parts are missing. Put" in told
+    other = tmp_path / "robot.urdf"
+    mesh = '<geometry><mesh filename="gone.stl"/></geometry>'
+    other.write_text(
+        f'<robot name="r"><link name="a"><visual>{mesh}</visual><collision>{mesh.replace("gone", "lost")}</collision>'
+        "</link></robot>"
+    )
+    assert main(["prove", str(other), "--only", "asset"]) == 0
+    told = capsys.readouterr().out
+    assert "doubtful: asset: robot.urdf:1: The mesh '" in told and "In all, 2 meshes are left out." in told
+
+
 @pytest.mark.slow
 def test_an_asset_is_proven_against_its_source(door: Path, capsys) -> None:
     source = door.with_name("source.usda")

@@ -819,7 +819,7 @@ def test_energy_of_bodies_that_no_joint_can_move_apart_names_them(monkeypatch: p
     checks = prove(Wish("a", model, sections=frozenset({"asset"}))).certificate.having(*FOUND)
     (check,) = [one for one in checks if one.name == "energy"]
     assert (check.status, check.fix) == ("doubtful", "Make the shapes smaller, or filter the pair.")
-    assert "touch at the start, and no joint can move them apart." in check.message
+    assert "touch at the start, and no joint can move them apart at once." in check.message
     assert {cause.path for cause in check.causes} == {f"{W}/Post", f"{W}/Bar"}
 
 

@@ -27,6 +27,7 @@ from .round_trips import trips_of
 
 if TYPE_CHECKING:
     from ..core.model import PhysicsModel
+    from ..core.rules.base import Issue
     from ..proving.certificate import Certificate
     from ..proving.opinions import Cause
     from ..proving.prove import Proof, Wish
@@ -179,11 +180,12 @@ def _proof_of(options: argparse.Namespace) -> Iterator[tuple[Proof, Wish]]:
     place = Path(options.expect) if options.expect else expectations.beside(Path(options.file))
     expected = expectations.read(place) if place.is_file() else []
     pythons = _pythons(options)
-    with output_to_stderr(), _as_stage(options, source) as file, _used(pythons):
+    with output_to_stderr(), _as_stage(options, source) as (file, found), _used(pythons):
         with usd_read.damage_refused(file):
             stage = usd_read.open_stage(file)
             model = usd_read.read_stage(stage)
         wish = Wish(options.file, model, stage, options.budget, options.seconds, pythons, expected)
+        wish.issues = found
         wish.sections = frozenset(getattr(options, "only", ())) or wish.sections
         wish.trips = trips_of(file) if "rewrites" in wish.sections else {}
         # Descriptions of robots have no pose to start in: all joints at zero is none, and a keyframe is one.
@@ -205,24 +207,25 @@ def _proof_of(options: argparse.Namespace) -> Iterator[tuple[Proof, Wish]]:
 
 
 @contextmanager
-def _as_stage(options: argparse.Namespace, source: formats.Format) -> Iterator[str]:
-    """The file as a USD file; a scene of Blender is exported."""
+def _as_stage(options: argparse.Namespace, source: formats.Format) -> Iterator[tuple[str, list[Issue]]]:
+    """(the file as a USD file, issues of reading it); a scene of Blender is exported."""
     if source.as_stage is not None:
         with source.as_stage(options.file, source.chosen(choices_of(options))) as (file, issues):
             print_issues(options, issues, warn)
-            yield file
+            yield file, issues
         return
     import bpy
 
     from ..exchange import blend_file, usd_export
 
     with blend_file.properties_registered(), work_folder() as folder:
-        print_issues(options, source.load(options.file, source.options()), warn)
+        issues = source.load(options.file, source.options())
+        print_issues(options, issues, warn)
         units, hierarchy = usd_export.stage_options(bpy.context.scene)
         exported = folder / f"{Path(options.file).stem}.usdc"
         wanted = usd_export.ExportOptions(units, hierarchy)
         print_issues(options, usd_export.export_usd(bpy.context, exported, wanted).issues, warn)
-        yield str(exported)
+        yield str(exported), issues
 
 
 def _unread(options: argparse.Namespace) -> list[Cause]:

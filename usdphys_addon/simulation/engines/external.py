@@ -175,7 +175,7 @@ class Run:
                 f"(gigabytes) or {limits.SECONDS} to more."
             )
         if not target.is_file() or (self._child.returncode and len(self._jobs) == 1):
-            raise InputError(self._failure(own))
+            raise InputError(self._failure(own, number))
         with np.load(target) as arrays:
             paths, poses = tuple(map(str, arrays["names"])), np.asarray(arrays["poses"], float)
             turn = np.eye(3) if arrays["is_z_up"] else units.to_z_up
@@ -187,8 +187,10 @@ class Run:
         rotations = quaternion_product(np.array(frames.quaternion_of(turn)), turns)
         return Poses(paths, poses[..., :3] @ turn.T * units.meters_per_unit, rotations, points, cables)
 
-    def _failure(self, file: str) -> str:
+    def _failure(self, file: str, number: int) -> str:
         text = self._log.read_text(encoding="utf-8", errors="replace")
+        of_files = _FILES.split(text)[1:]
+        text = of_files[number] if number < len(of_files) else text
         return sentence(self._engine, f"'{file}'", cause(text) or f"exit status {self._child.returncode}")
 
 
@@ -248,6 +250,8 @@ def cause(log: str) -> str:
 
 #: Lines of a log that say how far a program is, and which of its modules it has loaded.
 _PROGRESS = re.compile(r"step \d+|Module \S+ \w+ load on device .*")
+#: The line before what a program prints about a file.
+_FILES = re.compile(r"^file \d+$", re.MULTILINE)
 #: What Newton says of bodies without mass, of joints that no articulation holds, of distance joints, and of scales that
 #: are not positive.
 _LIGHT = re.compile(r"mass and inertia of moving bodies must be larger than \w+ Element name '([^']*)'")
