@@ -2113,6 +2113,7 @@ torque = 5
         ("[[expect]]\njoint = '/A'\nreaches = 3\ntorque = 1\nwithin = 0", "must be above 0"),
         ("[[expect]]\njoint = '/A'\nreaches = 3\ntorque = 1\nwithin = 1e9", "at most 600"),
         ("[[expect]]\njoint = '/A'", "demands nothing"),
+        ("[[expect]]\njoint = '/A'\nreachs = 3", "has 'reachs', which is no key; did you mean 'reaches'\\?"),
         ("[[expect]]\nreaches = 3", "needs 'joint'"),
         ("[[expect]]\njoint = '/A'\nreaches = 3\nmess = 1", "has 'mess'"),
         ("[[expect]]\njoint = '/A'\nlimits = [1]", "two numbers"),
