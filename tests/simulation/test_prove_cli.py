@@ -372,6 +372,24 @@ def test_reports_of_a_folder_are_listed_the_worst_first(door: Path, capsys) -> N
     assert main(["report", str(door), str(bad), *arguments]) == 1
     assert "bad.usda" in capsys.readouterr().err
     assert (pages / "door.usda.html").is_file()
+    listed = (pages / "index.html").read_text(encoding="utf-8")
+    assert listed.index('href="bad.usda.html"') < listed.index('href="door.usda.html"')
+    assert "is not a USD file that can be read" in listed
+
+
+def test_a_page_of_what_could_be_read_before_does_not_stay(door: Path, capsys) -> None:
+    """A file that had become unreadable was listed with its old verdict."""
+    pages, other = door.with_name("pages"), door.with_name("other.usda")
+    first = door.with_name("first.usda")
+    first.write_text("nonsense", encoding="utf-8")
+    other.write_text(door.read_text(encoding="utf-8"), encoding="utf-8")
+    arguments = ["report", str(first), str(door), str(other), "-o", str(pages), "--budget", "1", "--seconds", "0.1"]
+    main(arguments)
+    other.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:3\nsize 3\n", encoding="utf-8")
+    assert main(arguments) == 1
+    found = (pages / "other.usda.html").read_text(encoding="utf-8")
+    assert "is a pointer of Git LFS" in found and 'class="verdict fail"' in found
+    assert "3 reports, 2 failed" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

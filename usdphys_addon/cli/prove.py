@@ -88,7 +88,8 @@ def _write_page(options: argparse.Namespace, target: str) -> Proof:
 
 
 def _report_all(options: argparse.Namespace, files: list[str]) -> int:
-    """A page for each file, and the index. Returns the exit status: 1 if an asset fails, or cannot be read."""
+    """A page for each file, also for one that cannot be read, and the index. Returns the exit status: 1 if an asset
+    fails, or cannot be read."""
     folder = Path(options.output)
     if folder.suffix.lower() == ".html" or folder.is_file():
         raise UsageError(f"'{folder}' is one page, and there are {len(files)} files; name a folder with -o.")
@@ -96,19 +97,25 @@ def _report_all(options: argparse.Namespace, files: list[str]) -> int:
         raise UsageError("--against and --expect are for one file; expectations beside each file are found.")
     if os.environ.get(BLENDER):
         _require_stages(files)
+    from ..proving import page
+
     above = os.path.commonpath([os.path.dirname(os.path.abspath(file)) for file in files])  # noqa: PTH100, PTH120
-    unread = 0
+    unread: dict[Path, str] = {}
     for options.file in files:
         name = os.path.relpath(os.path.abspath(options.file), above).replace(os.sep, "-")  # noqa: PTH100
+        target = folder / f"{name}.html"
         try:
-            proof = _write_page(options, str(folder / f"{name}.html"))
+            proof = _write_page(options, str(target))
         except InputError as error:
             warn(f"usdphys: error: {error}")
-            unread += 1
+            unread[target] = page.of_unread(options.file, str(error))
             continue
         if not options.quiet:
             say(proof.certificate.summary())
-    status = _index_of(options, folder) if unread < len(files) else 1
+    # An older page would have the verdict of what could be read.
+    for target, text in unread.items() if folder.is_dir() else ():
+        write_text(target, text)
+    status = _index_of(options, folder) if len(unread) < len(files) else 1
     return 1 if unread else status
 
 
