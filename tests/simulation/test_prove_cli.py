@@ -86,6 +86,24 @@ def test_an_asset_whose_files_are_not_there_does_not_pass(tmp_path: Path, capsys
     assert "doubtful: asset: robot.urdf:1: The mesh '" in told and "In all, 2 meshes are left out." in told
 
 
+@pytest.mark.parametrize("end", [".urdf", ".xacro", ".urdf.xacro"])
+def test_a_description_of_a_robot_has_no_pose_to_start_in_whatever_it_is_written_in(
+    tmp_path: Path, capsys, end: str
+) -> None:
+    """A robot in xacro failed because its elbow cannot be at zero, and the same in URDF did not."""
+    robot = tmp_path / f"robot{end}"
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    robot.write_text(
+        f'<robot name="r"><link name="a"/><link name="b">{inertial}</link><joint name="elbow" type="revolute"><parent '
+        'link="a"/><child link="b"/><axis xyz="0 0 1"/><limit lower="0.5" upper="1" effort="1" velocity="1"/></joint>'
+        "</robot>"
+    )
+    assert main(["prove", str(robot), "--only", "asset"]) == 0
+    told = capsys.readouterr().out
+    assert "doubtful: asset: /r/Physics/elbow starts 0 degrees, outside of its limits" in told
+    assert "a description of a robot has no pose to start in" in told
+
+
 @pytest.mark.slow
 def test_an_asset_is_proven_against_its_source(door: Path, capsys) -> None:
     source = door.with_name("source.usda")

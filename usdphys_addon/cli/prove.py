@@ -195,8 +195,8 @@ def _proof_of(options: argparse.Namespace) -> Iterator[tuple[Proof, Wish]]:
         wish.issues = found
         wish.sections = frozenset(getattr(options, "only", ())) or wish.sections
         wish.trips = trips_of(file) if "rewrites" in wish.sections else {}
-        # Descriptions of robots have no pose to start in: all joints at zero is none, and a keyframe is one.
-        wish.is_posed = source not in (formats.URDF, formats.SDF, formats.MJCF) or bool(options.keyframe)
+        # A keyframe is a pose that is chosen.
+        wish.is_posed = source.is_posed or bool(options.keyframe)
         if source is formats.MJCF and not wish.is_posed:
             from ..usd import mjcf_stage
 
