@@ -148,6 +148,11 @@ def test_failure_of_the_engine_is_one_sentence(crate, engine):
             "cannot simulate 'crate.usda', because '/World/Arm' moves without a mass or an inertia",
         ),
         (
+            "raise ValueError(\"Error: inertia must satisfy A + B >= C; use 'balanceinertia' to fix\\nElement name \"\n"
+            "\"'/World/Arm', id 2\")",
+            "because '/World/Arm' has moments of inertia that no body has; correct them, or leave them out.",
+        ),
+        (
             "raise ValueError('Found 2 joint(s) not belonging to any articulation. Call add_articulation() for all '"
             "'joints. Orphan joints: ' + str(['/World/Hinge', '/World/Slide']))",
             "because the joint '/World/Hinge' is in no articulation; add an Articulation Root",

@@ -224,6 +224,11 @@ def sentence(engine: Program, scene: str, last: str) -> str:
             f"{engine.name} cannot simulate {scene}, because '{light[1]}' moves without a mass or an inertia; set "
             "them, or give it a collider."
         )
+    if unfit := _UNFIT.search(last):
+        return (
+            f"{engine.name} cannot simulate {scene}, because '{unfit[1]}' has moments of inertia that no body has; "
+            "correct them, or leave them out."
+        )
     if loose := _LOOSE_JOINT.search(last):
         return (
             f"{engine.name} cannot simulate {scene}, because the joint '{loose[1]}' is in no articulation; add an "
@@ -252,9 +257,10 @@ def cause(log: str) -> str:
 _PROGRESS = re.compile(r"step \d+|Module \S+ \w+ load on device .*")
 #: The line before what a program prints about a file.
 _FILES = re.compile(r"^file \d+$", re.MULTILINE)
-#: What Newton says of bodies without mass, of joints that no articulation holds, of distance joints, and of scales that
-#: are not positive.
+#: What Newton says of bodies without mass, of moments that no body has, of joints that no articulation holds, of
+#: distance joints, and of scales that are not positive.
 _LIGHT = re.compile(r"mass and inertia of moving bodies must be larger than \w+ Element name '([^']*)'")
+_UNFIT = re.compile(r"inertia must satisfy A \+ B >= C.*Element name '([^']*)'")
 _LOOSE_JOINT = re.compile(r"joint\(s\) not belonging to any articulation.*Orphan joints: \['([^']*)'")
 _DISTANCE_JOINT = re.compile(r"Joint type 5 is not supported")
 _MIRRORED = re.compile(r"Only plane shapes are allowed to have a size of zero")
