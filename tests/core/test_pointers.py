@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A checkout without its large files says so: it told of damaged meshes, syntax errors and unknown formats."""
 
+import os
 from pathlib import Path
 
 import pytest
 
+from usdphys_addon.core import pointers
 from usdphys_addon.core.errors import InputError
 from usdphys_addon.gltf.document import Document
 from usdphys_addon.mjcf import height_fields, layout
@@ -41,6 +43,14 @@ def test_a_document_or_its_buffer_that_is_a_pointer_is_refused(tmp_path: Path, n
     (tmp_path / "a.gltf").write_text('{"asset": {"version": "2.0"}, "buffers": [{"uri": "a.bin", "byteLength": 9}]}')
     with pytest.raises(InputError, match=f"'a.bin' {WHAT}"):
         Document.load(tmp_path / "a.gltf").buffer(0)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.stl")
+    assert not pointers.is_pointer_file(tmp_path / "a.stl")
+    assert not pointers.is_pointer_file(tmp_path)
+    assert not pointers.is_pointer_file("a\0b")
 
 
 def test_robots_whose_meshes_are_pointers_say_so_of_each(tmp_path: Path) -> None:

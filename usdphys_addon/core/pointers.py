@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 from .errors import PointerError
@@ -19,9 +20,10 @@ def is_pointer(data: bytes | str) -> bool:
 
 
 def is_pointer_file(path: str | Path) -> bool:
-    """The same of a file; False where it cannot be read."""
+    """The same of a file; False where it cannot be read, or is a device or a pipe, whose end would never come."""
     try:
-        if Path(path).stat().st_size > _LONGEST:
+        status = Path(path).stat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _LONGEST:
             return False
         return is_pointer(Path(path).read_bytes())
     except (OSError, ValueError):
