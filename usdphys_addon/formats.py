@@ -87,7 +87,8 @@ class Format:
     as a model, with what could not be read. write: writes the open scene; None if such files are only read. options:
     dataclass of what is read, which all of these get. heeds: names of WriteOptions that it understands. is_scene: it is
     Blender's own, converted to other formats only. checks: further targets to validate a file for. is_one: tells such
-    files from others with the suffix; None if there are no others.
+    files from others with the suffix; None if there are no others. is_posed: somebody has chosen the pose that it
+    starts in; with all joints at zero nobody has.
 
     What needs Blender: load and write; read, if is_scene. as_stage: the file as a USD file, while a block runs, with
     what did not come through; None if that needs Blender. conversions: those that do not, by the name of the other
@@ -102,6 +103,7 @@ class Format:
     options: type[Any] = NoOptions
     heeds: frozenset[str] = frozenset()
     is_scene: bool = False
+    is_posed: bool = True
     as_stage: Callable[[str, Any], StageFile] | None = None
     checks: Mapping[str, Callable[[str, Any], list[Issue]]] = field(default_factory=dict)
     is_one: Callable[[Path], bool] | None = None
@@ -564,15 +566,15 @@ _ROBOT_WITHOUT_BLENDER = {
 }  # fmt: skip
 URDF = Format(
     "URDF file", (".urdf",), _load_robot, _read_robot, _write_robot, RobotChoices, as_stage=_robot_as_stage,
-    checks=_FOR_ROS, heeds=frozenset({"ros_package", "strict"}), conversions=_ROBOT_WITHOUT_BLENDER,
+    checks=_FOR_ROS, heeds=frozenset({"ros_package", "strict"}), conversions=_ROBOT_WITHOUT_BLENDER, is_posed=False,
 )  # fmt: skip
 XACRO = Format(
     "xacro file", (".xacro",), _load_robot, _read_robot, None, RobotChoices, as_stage=_robot_as_stage, checks=_FOR_ROS,
-    conversions=_ROBOT_WITHOUT_BLENDER,
+    conversions=_ROBOT_WITHOUT_BLENDER, is_posed=False,
 )  # fmt: skip
 SDF = Format(
     "SDF file", SDF_SUFFIXES, _load_robot, _read_robot, None, ModelChoices, as_stage=_robot_as_stage,
-    conversions=_ROBOT_WITHOUT_BLENDER,
+    conversions=_ROBOT_WITHOUT_BLENDER, is_posed=False,
 )  # fmt: skip
 GLTF = Format(
     "glTF file", (".gltf", ".glb"), _load_gltf, _read_gltf, _write_gltf,
@@ -580,7 +582,7 @@ GLTF = Format(
 )  # fmt: skip
 MJCF = Format(
     _MUJOCO, (".xml",), _load_mjcf, _read_mjcf, _write_mjcf, MjcfChoices, as_stage=_mjcf_as_stage, is_one=_is_mjcf,
-    heeds=frozenset({"strict"}),
+    heeds=frozenset({"strict"}), is_posed=False,
     conversions={USD.name: Conversion(_mjcf_to_usd, frozenset({"strict"})), _MUJOCO: _to_mjcf(_mjcf_as_stage)},
 )  # fmt: skip
 #: Written only, by `convert --for unreal`: no physics could be read of such a file.

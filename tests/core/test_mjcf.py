@@ -1051,6 +1051,21 @@ def test_included_files_and_meshes_are_found_from_another_folder(tmp_path: Path)
     assert read.read_file(beside / "again.xml").missing == []
 
 
+def test_included_files_are_found_whose_names_lead_out_of_the_folder_and_back(tmp_path: Path) -> None:
+    robot, other = tmp_path / "arms" / "arm", tmp_path / "other"
+    for folder in (robot / "parts", other):
+        folder.mkdir(parents=True)
+    (robot / "parts" / "b.xml").write_text('<mujoco><include file="../../arm/parts/c.xml"/></mujoco>')
+    (robot / "parts" / "c.xml").write_text('<mujoco><body name="c"><freejoint/><geom size="1"/></body></mujoco>')
+    (robot / "model.xml").write_text('<mujoco model="m"><worldbody>\n<include file="../../arms/arm/parts/b.xml"/>'
+                                     "</worldbody></mujoco>")  # fmt: skip
+    mjcf_stage.convert(robot / "model.xml", tmp_path / "model.usda")
+    stage = usd_read.open_stage(tmp_path / "model.usda")
+    mjcf_file.write_file(stage, usd_read.read_stage(stage), other / "again.xml")
+    assert [body.name for body in read.read_file(other / "again.xml").bodies] == ["world", "c"]
+    assert "include" not in (other / "again.xml").read_text()
+
+
 @pytest.mark.parametrize("compiler", ['meshdir="../shapes"', 'meshdir="../shapes" strippath="true"', 'assetdir=".."'])
 def test_files_of_other_folders_are_copied_under_names_of_their_own(tmp_path: Path, compiler: str) -> None:
     """Two of one name, from two folders, and an image: with an old copy, which is replaced."""

@@ -148,6 +148,11 @@ def test_failure_of_the_engine_is_one_sentence(crate, engine):
             "cannot simulate 'crate.usda', because '/World/Arm' moves without a mass or an inertia",
         ),
         (
+            "raise ValueError(\"Error: inertia must satisfy A + B >= C; use 'balanceinertia' to fix\\nElement name \"\n"
+            "\"'/World/Arm', id 2\")",
+            "because '/World/Arm' has moments of inertia that no body has; correct them, or leave them out.",
+        ),
+        (
             "raise ValueError('Found 2 joint(s) not belonging to any articulation. Call add_articulation() for all '"
             "'joints. Orphan joints: ' + str(['/World/Hinge', '/World/Slide']))",
             "because the joint '/World/Hinge' is in no articulation; add an Articulation Root",
@@ -189,6 +194,25 @@ def test_failure_of_the_engine_is_one_sentence(crate, engine):
                 run.poses(StageUnits(0.01, 1.0, "Y"))
         said = f"{raised.value}|"
         assert sentence in said and "Traceback" not in said
+
+
+@pytest.mark.slow
+def test_each_file_of_a_run_is_told_its_own_failure(crate, engine, tmp_path):
+    """All were told that of the last one."""
+    other = tmp_path / "other.usda"
+    other.write_text(crate.read_text())
+    folder = str(Path(external.__file__).parent)
+    engine(
+        f"import sys\nfrom pathlib import Path\nsys.path.append({folder!r})\nimport pipe\n"
+        "class Odd(pipe.Scene):\n    def build(self, header, arrays):\n"
+        "        raise ValueError(Path(header['file']).stem + ' is odd')\n"
+        "sys.exit(pipe.main(Odd, sys.argv[1:]))\n"
+    )
+    with external.Run("physx", sys.executable, crate, 3, 0.1, more=[external.Job(other, 3, 0.1)]) as run:
+        run.wait()
+        for number, name in enumerate(("crate", "other")):
+            with pytest.raises(InputError, match=f"could not simulate '{name}.usda': {name} is odd"):
+                run.poses(StageUnits(0.01, 1.0, "Y"), number)
 
 
 def test_python_that_is_not_there(crate, monkeypatch, capsys):

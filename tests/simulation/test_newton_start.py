@@ -68,9 +68,12 @@ class Model:
 class ModelBuilder:
     particle_q = tet_indices = particle_radius = ()
     joint_label, joint_articulation, joint_parent = ["/J"], [0], [-1]
+    def __init__(self):
+        self.joint_limit_lower, self.joint_limit_upper = [0.5 if os.environ.get("LOCKED") else -3.0], [0.5]
     def add_usd(self, file, load_visual_shapes, return_deformable_results):
         return {}
     def finalize(self):
+        print("range", self.joint_limit_upper[0] - self.joint_limit_lower[0])
         return Model()
 
 def eval_ik(model, state, joint_q, joint_qd):
@@ -134,6 +137,15 @@ def run(folder, **environment):
 def test_the_solver_of_newton_starts_at_the_angles_of_the_file_and_stays_there(tmp_path):
     """It went on from zero: bodies were in their poses at the first frame, and straight from the second one on."""
     assert run(tmp_path)[0] == [0.5] * 4
+
+
+@pytest.mark.slow
+def test_a_joint_whose_limits_are_the_same_does_not_end_newton(tmp_path: Path) -> None:
+    """MuJoCo takes no range without a length: one locked finger, and nothing of a robot was simulated."""
+    assert "range 3.5\n" in run(tmp_path)[1]
+    poses, text = run(tmp_path, LOCKED="yes")
+    assert 0.0 < float(text.split("range ")[1].split()[0]) < 1e-4
+    assert poses == pytest.approx([0.5] * 4)
 
 
 @pytest.mark.slow

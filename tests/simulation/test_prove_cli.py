@@ -68,6 +68,42 @@ def test_what_is_wrong_has_status_1_and_its_attribute_on_the_screen_and_in_junit
     assert any("physics:lowerLimit" in (failure.text or "") for failure in failures)
 
 
+def test_an_asset_whose_files_are_not_there_does_not_pass(tmp_path: Path, capsys) -> None:
+    """It had nothing that moves, and passed."""
+    robot = tmp_path / "robot.usda"
+    robot.write_text('#usda 1.0\n(\n    subLayers = [@base.usda@]\n)\nover "A" (references = </Gone>)\n{\n}\n')
+    assert main(["prove", str(robot), "--only", "asset"]) == 1
+    told = capsys.readouterr().out
+    assert "fail: asset: 'base.usda' cannot be read; its content is missing. In all, 2 parts are missing. Put" in told
+    other = tmp_path / "robot.urdf"
+    mesh = '<geometry><mesh filename="gone.stl"/></geometry>'
+    other.write_text(
+        f'<robot name="r"><link name="a"><visual>{mesh}</visual><collision>{mesh.replace("gone", "lost")}</collision>'
+        "</link></robot>"
+    )
+    assert main(["prove", str(other), "--only", "asset"]) == 0
+    told = capsys.readouterr().out
+    assert "doubtful: asset: robot.urdf:1: The mesh '" in told and "In all, 2 meshes are left out." in told
+
+
+@pytest.mark.parametrize("end", [".urdf", ".xacro", ".urdf.xacro"])
+def test_a_description_of_a_robot_has_no_pose_to_start_in_whatever_it_is_written_in(
+    tmp_path: Path, capsys, end: str
+) -> None:
+    """A robot in xacro failed because its elbow cannot be at zero, and the same in URDF did not."""
+    robot = tmp_path / f"robot{end}"
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    robot.write_text(
+        f'<robot name="r"><link name="a"/><link name="b">{inertial}</link><joint name="elbow" type="revolute"><parent '
+        'link="a"/><child link="b"/><axis xyz="0 0 1"/><limit lower="0.5" upper="1" effort="1" velocity="1"/></joint>'
+        "</robot>"
+    )
+    assert main(["prove", str(robot), "--only", "asset"]) == 0
+    told = capsys.readouterr().out
+    assert "doubtful: asset: /r/Physics/elbow starts 0 degrees, outside of its limits" in told
+    assert "a description of a robot has no pose to start in" in told
+
+
 @pytest.mark.slow
 def test_an_asset_is_proven_against_its_source(door: Path, capsys) -> None:
     source = door.with_name("source.usda")
@@ -354,6 +390,24 @@ def test_reports_of_a_folder_are_listed_the_worst_first(door: Path, capsys) -> N
     assert main(["report", str(door), str(bad), *arguments]) == 1
     assert "bad.usda" in capsys.readouterr().err
     assert (pages / "door.usda.html").is_file()
+    listed = (pages / "index.html").read_text(encoding="utf-8")
+    assert listed.index('href="bad.usda.html"') < listed.index('href="door.usda.html"')
+    assert "is not a USD file that can be read" in listed
+
+
+def test_a_page_of_what_could_be_read_before_does_not_stay(door: Path, capsys) -> None:
+    """A file that had become unreadable was listed with its old verdict."""
+    pages, other = door.with_name("pages"), door.with_name("other.usda")
+    first = door.with_name("first.usda")
+    first.write_text("nonsense", encoding="utf-8")
+    other.write_text(door.read_text(encoding="utf-8"), encoding="utf-8")
+    arguments = ["report", str(first), str(door), str(other), "-o", str(pages), "--budget", "1", "--seconds", "0.1"]
+    main(arguments)
+    other.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:3\nsize 3\n", encoding="utf-8")
+    assert main(arguments) == 1
+    found = (pages / "other.usda.html").read_text(encoding="utf-8")
+    assert "is a pointer of Git LFS" in found and 'class="verdict fail"' in found
+    assert "3 reports, 2 failed" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from usdphys_ext.usdphys_addon.proving.certificate import Check
 from usdphys_ext.usdphys_addon.proving.prove import Wish, prove
 from usdphys_ext.usdphys_addon.system import blender
 
-from .author import METERS
+from .author import METERS, File
 from .demos import DEMOS
 from .test_proving import W, model_of, stage_of
 
@@ -306,3 +306,32 @@ def test_filtered_pairs_are_the_same_whichever_side_says_them_and_whatever_is_be
     named = trips.with_colliders_in_pairs(standing)
     assert named.prims[base].get(usd_physics.FilteredPairsAPI) is None
     assert named.prims[f"{base}/Shape"].get(usd_physics.FilteredPairsAPI).filtered_pairs == (lower, upper)
+
+
+def nunchaku(units: Any = METERS) -> str:
+    """Three rods on a floor, in a row, on ball joints."""
+    file = File(units)
+    file.add(file.ground())
+    for number, name in enumerate(("A", "B", "C")):
+        file.add(file.body(name, (0.5 * number, 0, 0.3), mass=1.0, size=(0.5, 0.1, 0.1)))
+    for one, other in (("A", "B"), ("B", "C")):
+        file.add(file.joint(
+            f"{one}{other}", "Spherical", f"/World/{one}", f"/World/{other}", pos0=(0.25, 0, 0), pos1=(-0.25, 0, 0)
+        ))  # fmt: skip
+    return file.text()
+
+
+@pytest.mark.slow
+def test_an_articulation_that_a_format_makes_of_joints_is_no_fault_of_the_asset(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The trip of a nunchaku through MJCF failed: each engine solves an articulation in another way."""
+    monkeypatch.setitem(DEMOS, "nunchaku", nunchaku)
+
+    def rooted(model: Any) -> Any:
+        model.prims[f"{W}/A"].add(usd_physics.ArticulationRootAPI())
+        return model
+
+    (check,) = tripped("nunchaku", rooted)
+    assert check.status == "differs" and check.causes[0].attribute == "PhysicsArticulationRootAPI"
+    assert "What joints connect is an articulation in Paper, which is solved in another way." in check.message

@@ -27,6 +27,7 @@ from .round_trips import trips_of
 
 if TYPE_CHECKING:
     from ..core.model import PhysicsModel
+    from ..core.rules.base import Issue
     from ..proving.certificate import Certificate
     from ..proving.opinions import Cause
     from ..proving.prove import Proof, Wish
@@ -87,7 +88,8 @@ def _write_page(options: argparse.Namespace, target: str) -> Proof:
 
 
 def _report_all(options: argparse.Namespace, files: list[str]) -> int:
-    """A page for each file, and the index. Returns the exit status: 1 if an asset fails, or cannot be read."""
+    """A page for each file, also for one that cannot be read, and the index. Returns the exit status: 1 if an asset
+    fails, or cannot be read."""
     folder = Path(options.output)
     if folder.suffix.lower() == ".html" or folder.is_file():
         raise UsageError(f"'{folder}' is one page, and there are {len(files)} files; name a folder with -o.")
@@ -95,19 +97,25 @@ def _report_all(options: argparse.Namespace, files: list[str]) -> int:
         raise UsageError("--against and --expect are for one file; expectations beside each file are found.")
     if os.environ.get(BLENDER):
         _require_stages(files)
+    from ..proving import page
+
     above = os.path.commonpath([os.path.dirname(os.path.abspath(file)) for file in files])  # noqa: PTH100, PTH120
-    unread = 0
+    unread: dict[Path, str] = {}
     for options.file in files:
         name = os.path.relpath(os.path.abspath(options.file), above).replace(os.sep, "-")  # noqa: PTH100
+        target = folder / f"{name}.html"
         try:
-            proof = _write_page(options, str(folder / f"{name}.html"))
+            proof = _write_page(options, str(target))
         except InputError as error:
             warn(f"usdphys: error: {error}")
-            unread += 1
+            unread[target] = page.of_unread(options.file, str(error))
             continue
         if not options.quiet:
             say(proof.certificate.summary())
-    status = _index_of(options, folder) if unread < len(files) else 1
+    # An older page would have the verdict of what could be read.
+    for target, text in unread.items() if folder.is_dir() else ():
+        write_text(target, text)
+    status = _index_of(options, folder) if len(unread) < len(files) else 1
     return 1 if unread else status
 
 
@@ -179,15 +187,16 @@ def _proof_of(options: argparse.Namespace) -> Iterator[tuple[Proof, Wish]]:
     place = Path(options.expect) if options.expect else expectations.beside(Path(options.file))
     expected = expectations.read(place) if place.is_file() else []
     pythons = _pythons(options)
-    with output_to_stderr(), _as_stage(options, source) as file, _used(pythons):
+    with output_to_stderr(), _as_stage(options, source) as (file, found), _used(pythons):
         with usd_read.damage_refused(file):
             stage = usd_read.open_stage(file)
             model = usd_read.read_stage(stage)
         wish = Wish(options.file, model, stage, options.budget, options.seconds, pythons, expected)
+        wish.issues = found
         wish.sections = frozenset(getattr(options, "only", ())) or wish.sections
         wish.trips = trips_of(file) if "rewrites" in wish.sections else {}
-        # Descriptions of robots have no pose to start in: all joints at zero is none, and a keyframe is one.
-        wish.is_posed = source not in (formats.URDF, formats.SDF, formats.MJCF) or bool(options.keyframe)
+        # A keyframe is a pose that is chosen.
+        wish.is_posed = source.is_posed or bool(options.keyframe)
         if source is formats.MJCF and not wish.is_posed:
             from ..usd import mjcf_stage
 
@@ -205,24 +214,25 @@ def _proof_of(options: argparse.Namespace) -> Iterator[tuple[Proof, Wish]]:
 
 
 @contextmanager
-def _as_stage(options: argparse.Namespace, source: formats.Format) -> Iterator[str]:
-    """The file as a USD file; a scene of Blender is exported."""
+def _as_stage(options: argparse.Namespace, source: formats.Format) -> Iterator[tuple[str, list[Issue]]]:
+    """(the file as a USD file, issues of reading it); a scene of Blender is exported."""
     if source.as_stage is not None:
         with source.as_stage(options.file, source.chosen(choices_of(options))) as (file, issues):
             print_issues(options, issues, warn)
-            yield file
+            yield file, issues
         return
     import bpy
 
     from ..exchange import blend_file, usd_export
 
     with blend_file.properties_registered(), work_folder() as folder:
-        print_issues(options, source.load(options.file, source.options()), warn)
+        issues = source.load(options.file, source.options())
+        print_issues(options, issues, warn)
         units, hierarchy = usd_export.stage_options(bpy.context.scene)
         exported = folder / f"{Path(options.file).stem}.usdc"
         wanted = usd_export.ExportOptions(units, hierarchy)
         print_issues(options, usd_export.export_usd(bpy.context, exported, wanted).issues, warn)
-        yield str(exported)
+        yield str(exported), issues
 
 
 def _unread(options: argparse.Namespace) -> list[Cause]:

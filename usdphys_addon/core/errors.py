@@ -12,6 +12,10 @@ class InputError(UsdPhysError):
     """A file or scene cannot be used as it is."""
 
 
+class PointerError(InputError):
+    """A file holds a pointer of Git LFS in place of its content."""
+
+
 class UsageError(InputError):
     """Arguments that contradict each other, or have no effect."""
 

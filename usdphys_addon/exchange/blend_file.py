@@ -14,6 +14,7 @@ from bpy.types import Scene
 
 from ..bridge import props
 from ..bridge.stored import handlers
+from ..core import pointers
 from ..core.errors import InputError, OutputError
 from ..core.validate import Issue
 from ..system import blend_parts
@@ -49,6 +50,7 @@ def open_blend(file: str) -> list[Issue]:
     path = regular(Path(file)).absolute()
     if not path.is_file():
         raise InputError(f"There is no file '{file}'; check the name.")
+    pointers.refuse_file(path)
     blend_parts.check_libraries(path)
     try:
         bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=False)

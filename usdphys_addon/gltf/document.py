@@ -19,7 +19,7 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import frames
+from ..core import frames, pointers
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import Mesh
@@ -83,6 +83,7 @@ class Document:
             raise InputError(f"There is no file '{path}'; check the name.") from error
         except OSError as error:
             raise InputError(f"'{path}' cannot be read ({error.strerror or type(error).__name__}).") from error
+        pointers.refuse(data, path.name)
         binary = None
         if data[:4] == _GLB:
             data, binary = _chunks(data, path)
@@ -473,11 +474,13 @@ class Document:
         try:
             if regular(path).stat().st_size > MOST_BYTES:
                 raise self._wrong(f"'{path.name}' has more than {MOST_BYTES >> 30} GB, which is not read")
-            return path.read_bytes()
+            data = path.read_bytes()
         except (OSError, ValueError) as error:
             raise InputError(
                 f"'{self.path.name}' needs the file '{uri[:80]}', which cannot be read; put it into the same folder."
             ) from error
+        pointers.refuse(data, path.name)
+        return data
 
     def files(self) -> list[Path]:
         """The files that its buffers and images name. Raises InputError for one that is not below its folder."""
@@ -487,7 +490,8 @@ class Document:
     def check_assets(self) -> None:
         """Check all that Blender's importer reads: accessors lie in their buffers, and images are images.
 
-        Raises InputError. An image that is missing or empty is no error: the importer goes on without it.
+        Raises InputError. An image that is missing, empty or a pointer of Git LFS is no error: the importer goes on
+        without it.
         """
         views: list[dict[str, Any]] = self.json.get("bufferViews", [])
         for index, item in enumerate(self.json.get("accessors", [])):
@@ -514,7 +518,7 @@ class Document:
         """Refuse a file that is no image: its bytes would become a part of the scene."""
         path = self.neighbour(uri)
         try:
-            if not path.exists() or (path.is_file() and not path.stat().st_size):
+            if not path.exists() or (path.is_file() and not path.stat().st_size) or pointers.is_pointer_file(path):
                 return
             with regular(path).open("rb") as stream:
                 is_image = stream.read(16).startswith(_IMAGES)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core import pointers
 from ..core.errors import InputError
 from .values import Floats, HeightField
 
@@ -53,6 +54,7 @@ def read(file: Path) -> Floats:
         data = file.read_bytes()
     except OSError as error:
         raise InputError(f"'{file.name}' cannot be read ({error.strerror}).") from error
+    pointers.refuse(data, file.name)
     if file.suffix.lower() == ".png":
         return scaled(_gray(data, file.name)[::-1])
     rows, columns = struct.unpack("<2i", data[:8]) if len(data) >= 8 else (0, 0)

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import mass, paths, vendor_schemas
-from ..core.errors import InputError
+from ..core import mass, paths, pointers, vendor_schemas
+from ..core.errors import InputError, PointerError
 from ..core.hull import convex_hull
 from ..core.model import Mesh, PhysicsModel, Prim
 from ..core.schema import Schema
@@ -103,7 +103,8 @@ def mesh_reader(source: Model) -> matter.Meshes:
             try:
                 points, triangles = _read_mesh(asset.file)
             except InputError as error:
-                tell(str(error), "Repair the file, or remove its geoms.")
+                is_pointer = isinstance(error, PointerError)
+                tell(str(error), pointers.FIX if is_pointer else "Repair the file, or remove its geoms.")
                 return None
         if not len(points):
             return None
@@ -709,6 +710,7 @@ def _read_mesh(file: Path) -> tuple[Floats, Any]:
         content = file.read_bytes()
     except OSError as error:
         raise InputError(f"'{file.name}' cannot be read ({error.strerror}).") from error
+    pointers.refuse(content, file.name)
     counts = np.frombuffer(content[:16] if len(content) >= 16 else bytes(16), "<i4").astype(np.int64)
     sizes = counts * (3, 3, 2, 3)
     if (sizes < 0).any() or len(content) != 16 + 4 * sizes.sum() or not counts[0]:

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import frames
-from ..core.errors import InputError
+from ..core import frames, pointers
+from ..core.errors import InputError, PointerError
 from ..core.validate import Issue
 from ..core.words import counted
 from ..urdf import markup
@@ -375,7 +375,8 @@ class _Reader:
                 raise InputError(f"The height field '{file[:200]}' is not there (line {line}).")
             made.heights = height_fields.read(path)
         except InputError as error:
-            self._issue("MjcfMeshMissing", f"{error} Its geoms are left out.", "Put the file there, or repair it.")
+            fix = pointers.FIX if isinstance(error, PointerError) else "Put the file there, or repair it."
+            self._issue("MjcfMeshMissing", f"{error} Its geoms are left out.", fix)
 
     def _mesh(self, attributes: dict[str, str], line: int) -> None:
         file = attributes.get("file", "")

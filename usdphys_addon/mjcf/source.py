@@ -52,14 +52,29 @@ class Source:
             if element.tag != "include":
                 continue
             name = (element.get("file") or "").replace("\\", "/")
-            path = next((path for one in (folder, "") if (path := posixpath.normpath(posixpath.join(one, name)))
-                         in self.parts), None)  # fmt: skip
+            path = self._part(name, folder)
             if path is None:
                 raise InputError(f"'{self.name}' includes '{name}', which is not there (line {element.line}).")
             part = self._flat(self.parts[path], posixpath.dirname(path), depth + 1)
             made += [text[at : element.start], _inside(part, path)]
             at = element.end
         return "".join([*made, text[at:]])
+
+    def _part(self, name: str, folder: str) -> str | None:
+        """Path of the included file that a file in a folder names."""
+        named = [posixpath.normpath(posixpath.join(one, name)) for one in (folder, "")]
+        for path in named:
+            if path in self.parts:
+                return path
+        for path in named:
+            # A name may lead out of the folder of the model and back into it, as `../arm/parts.xml` does in `arm`.
+            names = path.split("/")
+            outside = names.count("..")
+            for back in range(1, outside + 1):
+                inside = "/".join([*names[: outside - back], *names[outside + back :]])
+                if inside in self.parts:
+                    return inside
+        return None
 
     def is_whole_in(self, folder: Path) -> bool:
         """True if the included files are in a folder, with the same text."""
@@ -78,8 +93,9 @@ def of_model(model: Model) -> Source:
     # A decoder may also replace what is no text: the file is then written in UTF-8.
     made = Source(path.name, text, next(found, "utf-8"))
     made.missing = frozenset(model.missing)
+    folder = path.parent.resolve()
     for part in model.files[1:]:
-        made.parts[os.path.relpath(part, path.parent).replace("\\", "/")] = markup.text_of(part.read_bytes())
+        made.parts[os.path.relpath(part, folder).replace("\\", "/")] = markup.text_of(part.read_bytes())
     return made
 
 

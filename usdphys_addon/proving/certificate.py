@@ -25,7 +25,7 @@ FOUND: tuple[Status, ...] = ("fail", *NOTABLE)
 #: All, as they are listed.
 ORDER: tuple[Status, ...] = (*FOUND, "skipped", "pass")
 #: Changes with what the checks mean, so that an old digest is no proof of new checks.
-VERSION = 3
+VERSION = 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ KINDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "moves_at_least": (frozenset({"body", "moves_at_least"}), frozenset({"within"})),
     "attribute": (frozenset({"prim", "attribute"}), frozenset({"value", "range"})),
 }
+_KEYS = frozenset(KINDS).union(*(needed | possible for needed, possible in KINDS.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,8 @@ def _row(file: Path, number: int, row: dict[str, Any]) -> Expectation:
     values = {key: value for key, value in row.items() if key != "name"}
     where = f"Expectation {number} of '{file.name}'"
     kind = next((name for name in KINDS if name in values), "")
+    if misspelt := sorted(set(values) - _KEYS):
+        raise InputError(f"{where} has '{misspelt[0]}', which is no key{did_you_mean(misspelt[0], sorted(_KEYS), '.')}")
     if not kind:
         raise InputError(f"{where} demands nothing; give it one of {', '.join(KINDS)}.")
     needed, possible = KINDS[kind]
@@ -292,7 +295,11 @@ def _attribute(subject: Subject, row: Expectation) -> str:
                 is_met = bool(shown == row.values["value"])
             meant = "{} to {}".format(*row.values["range"]) if "range" in row.values else row.values["value"]
             return "" if is_met else f"it is {shown}, and should be {meant}."
-    return "no schema there has this attribute."
+    names = [
+        attribute.usd_name(split_applied(name)[1]) for name, value in prim.schemas.items()
+        for attribute in value.attributes
+    ]  # fmt: skip
+    return f"no schema there has this attribute{did_you_mean(row.values['attribute'], names, '.')}"
 
 
 _TESTS: dict[str, Callable[[Subject, Expectation], str]] = {

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from ..core.model import PhysicsModel
+from ..core.schemas import usd_physics
 from ..core.words import counted
 from ..simulation.engine import ENGINES, PREVIEW, Habit, Program
 from ..simulation.engine import programs as that_read_files
@@ -71,6 +72,7 @@ def checks_of(trials: Trials, tried_in: Benches, outcomes: list[Outcome]) -> Ite
     chosen, benches = trials.chosen, trials.benches
     for engine in tried_in.keys if benches else ():
         untold: dict[str, joints.Probe] = {}
+        unfit: dict[str, list[joints.Probe]] = {}
         wrong: list[tuple[joints.Probe, Outcome]] = []
         late: list[str] = []
         problems: dict[str, list[str]] = {}
@@ -97,6 +99,10 @@ def checks_of(trials: Trials, tried_in: Benches, outcomes: list[Outcome]) -> Ite
                 if not outcome.is_kept and probe.joint in limited:
                     untold[probe.facts.path] = probe
                     outcome = replace(outcome, lost=answers.joined_by(list(joints.said_beyond(probe.facts.prim))))
+                elif not outcome.is_kept and probe.path in limited:
+                    link = subject.model.prims[probe.moved].display
+                    said = limited[probe.path].replace(model.prims[probe.path].display, link)
+                    unfit.setdefault(said, []).append(probe)
                 elif not outcome.is_kept:
                     wrong.append((probe, outcome))
                     continue
@@ -120,6 +126,8 @@ def checks_of(trials: Trials, tried_in: Benches, outcomes: list[Outcome]) -> Ite
             yield _outcome_check(subject.model, group, habit)
         if untold:
             yield _untold_check(subject.model, engine, list(untold.values()))
+        if unfit:
+            yield _unfit_check(subject.model, engine, unfit)
     kept = sum(outcome.is_kept for outcome in outcomes)
     if tried and kept == tried:
         yield Check("joints", "experiments", "pass", f"All {tried} experiments with joints have the right answer.")
@@ -246,6 +254,29 @@ def _untold_check(model: PhysicsModel, engine: str, probes: Sequence[joints.Prob
     data = {"engine": engine, "untold": {path: list(own) for path, own in said.items()}}
     fix = f"Do without it, or choose an engine that has it: {name} does not."
     return Check("joints", "untold", "differs", message, first.path, causes, fix, data)
+
+
+def _unfit_check(model: PhysicsModel, engine: str, unfit: Mapping[str, Sequence[joints.Probe]]) -> Check:
+    """Of joints whose links an engine says that it takes otherwise. unfit: by what it says."""
+    name = ENGINES[engine].name
+    probes = {probe.facts.path: probe for own in unfit.values() for probe in own}
+    first = next(iter(probes.values()))
+    joint = first.facts.prim.display
+    if len(probes) > 1:
+        others = counted(len(probes) - 1, "other joint")
+        message = f"{joint} and {others} do not move in {name} as the numbers say."
+    else:
+        message = f"{joint} does not move in {name} as the numbers say."
+    message += " " + next(iter(unfit))
+    moved = dict.fromkeys(probe.moved for probe in probes.values())
+    links = [
+        Opinion(path, "PhysicsMassAPI", "diagonal_inertia") for path in moved
+        if (api := model.prims[path].get(usd_physics.MassAPI)) is not None and any(api.diagonal_inertia or ())
+    ]  # fmt: skip
+    causes = tuple(opinions.cause_alone(model, one) for one in links[: opinions.MOST_CAUSES])
+    fix = "Correct it, or leave it out: it is then computed from the colliders." if causes else ""
+    data = {"engine": engine, "unfit": {said: [probe.facts.path for probe in own] for said, own in unfit.items()}}
+    return Check("joints", "unfit", "differs", message, first.facts.path, causes, fix, data)
 
 
 #: Part of its step that a drive may be short of: so far friction lets many small ones go, as their makers mean.

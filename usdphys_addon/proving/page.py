@@ -65,6 +65,19 @@ def page(proof: Proof, wish: Wish) -> str:
     return document(title, WORDS[certificate.verdict], content)
 
 
+def of_unread(file: str, problem: str) -> str:
+    """The page of a file that cannot be read. problem: why."""
+    title = Path(file).name
+    summary = {"file": title, "verdict": "fail", "counts": {"fail": 1}, "found": problem, "cause": ""}
+    content = f"""<header>
+<h1>{_text(title)}</h1>
+<p class="verdict fail">{WORDS["fail"]}</p>
+<p>{_text(problem)}</p>
+</header>
+<script type="application/json" id="summary">{_json(summary)}</script>"""
+    return document(title, WORDS["fail"], content)
+
+
 def document(title: str, words: str, content: str) -> str:
     """A page that asks no network. title, words: for the tab of the browser. content: HTML of the body."""
     style = (_HERE / "page.css").read_text(encoding="utf-8")

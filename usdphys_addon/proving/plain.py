@@ -148,7 +148,9 @@ class _Judge:
             return Check(SECTION, name, "doubtful", message, found.path, causes, pushed[0].fix, found.data)
         if name == "energy" and (jams := self._jams(part, found.path)):
             one, still = (self.model.prims[path].display for path in jams[0])
-            message = found.message + " " + f"{one} and {still} touch at the start, and no joint can move them apart."
+            message = (
+                found.message + " " + f"{one} and {still} touch at the start, and no joint can move them apart at once."
+            )
             causes = tuple(dict.fromkeys(cause for ends in jams for cause in filter_causes(ends)))
             fix = "Make the shapes smaller, or filter the pair."
             return Check(SECTION, name, "doubtful", message, found.path, causes, fix, found.data)

@@ -24,6 +24,7 @@ from . import (
     at_start,
     expectations,
     joint_checks,
+    missing,
     opinions,
     other_engines,
     plain,
@@ -68,8 +69,8 @@ class Wish:
     """What is to be proven. stage: opened stage of the file, or None. pythons, or folders, of other engines by their
     key. is_posed: False where the asset has no pose that it starts in. keyframes: names of those that its file has.
     against: another model of the same asset, with words for it. unread: what differs there and is in neither model.
-    trips: see `trips.trip_checks`. sections: of SECTIONS; what is not asked for is not tried. used: of the budget, s,
-    that reading the file took.
+    trips: see `trips.trip_checks`. sections: of SECTIONS; what is not asked for is not tried. issues: of reading the
+    file. used: of the budget, s, that this took.
     """
 
     file: str
@@ -86,6 +87,7 @@ class Wish:
     unread: Sequence[Cause] = ()
     trips: Mapping[str, Trip | str] = field(default_factory=dict)
     sections: frozenset[str] = SECTIONS
+    issues: Sequence[Issue] = ()
     used: float = 0.0
 
 
@@ -120,6 +122,7 @@ def prove(wish: Wish) -> Proof:
             share, pose = shares["asset"], at_start.Pose(wish.is_posed, tuple(wish.keyframes))
             alone = plain.checks_of(start, subject, budget, share, pose=pose, others=beside)
             add(_in_time("asset", alone))
+            add(missing.checks_of(wish.stage, wish.issues))
             add(_unit_checks(wish))
             add(_unheard_checks(wish))
         if "expectations" in wanted:

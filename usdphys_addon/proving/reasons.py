@@ -302,4 +302,9 @@ def _engine_causes(parted: Parted) -> tuple[Cause, ...]:
     else:
         causes = opinions.smallest(candidates[:_MOST_TRIED_SLOWLY], heals, has_time) if has_time() else []
         causes, _ = narrowed(causes, has_time)
+    if causes and all(one.schema == "PhysicsMassAPI" for one in causes):
+        # Every engine reads them: where the preview moves alike without them, the other one is calmed, not healed.
+        here = simulated(opinions.removed(model, causes), experiment.seconds)
+        if not here.problem and not experiment.parting(here, SLACK):
+            causes = []
     return parted.causes(opinions.without_bindings(model, causes))

@@ -37,6 +37,7 @@ Trip = Callable[[], AbstractContextManager[tuple[PhysicsModel, list[Issue]]]]
 SECTION = "rewrites"
 #: m, and part of its radius: a body that moves by less stands still.
 STILL = 1e-3
+_ARTICULATION = "Give it an Articulation Root, to have it alike everywhere."
 #: Words of formats for attributes whose names contain these.
 _WORDS = {"drive:": "drive", "elocityLimit": "speed", "axJointVelocity": "speed"}
 
@@ -81,6 +82,10 @@ def _one_trip(
     for check, more in _grouped(checks):
         told = _told(one, check, issues)
         message = f"{check.message}{more}"
+        if told is None and _is_of_articulations(check):
+            message += " " + f"What joints connect is an articulation in {name}, which is solved in another way."
+            yield replace(check, status="differs", message=message, fix=_ARTICULATION)
+            continue
         if told is None:
             yield replace(check, message=message)
             continue
@@ -98,6 +103,13 @@ def _one_trip(
     if issues:
         message += " " + f"{name} names {counted(len(issues), 'thing')} that it does not keep, or says otherwise."
     yield Check(SECTION, name, "pass", message)
+
+
+def _is_of_articulations(check: Check) -> bool:
+    """True if all that moves a body otherwise is an articulation that the file does not have."""
+    return bool(check.causes) and all(
+        cause.attribute == "PhysicsArticulationRootAPI" and not cause.said for cause in check.causes
+    )
 
 
 def _grouped(checks: Iterable[Check]) -> Iterator[tuple[Check, str]]:

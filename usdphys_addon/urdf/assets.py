@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..core.errors import InputError
+from ..core import pointers
+from ..core.errors import InputError, PointerError
 from ..core.validate import Issue
 from . import meshes
 from .markup import Element
@@ -48,7 +49,8 @@ class Assets:
             except InputError as error:
                 self.read[file] = None
                 place = f"{shape.element.file}:{shape.element.line}"
-                self.issues.append(Issue("UrdfMeshUnread", "warning", "", "", f"{place}: {error}", "Repair the mesh."))
+                fix = pointers.FIX if isinstance(error, PointerError) else "Repair the mesh."
+                self.issues.append(Issue("UrdfMeshUnread", "warning", "", "", f"{place}: {error}", fix))
         known = self.read[file]
         return None if known is None else (file, known)
 

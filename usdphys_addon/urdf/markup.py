@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from html import escape
 from xml.parsers import expat
 
+from ..core import pointers
 from ..core.errors import InputError
 
 #: Larger files are refused: a URDF holds no geometry.
@@ -86,6 +87,7 @@ def parse(data: bytes | str, name: str) -> tuple[Element, str]:
     """(root element, text that its offsets are of). Raises InputError, naming the file, for what is no plain XML."""
     if len(data) > _LARGEST:
         raise InputError(f"'{name}' is larger than {_LARGEST >> 20} MB, which no robot description is.")
+    pointers.refuse(data, name)
     text = text_of(data) if isinstance(data, bytes) else data
     return _TreeMaker(text, name).root, text
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import pointers
 from ..core.errors import InputError
 from .mesh_data import Floats, Ints, MeshData, MeshMaterial, linear, sibling
 
@@ -40,6 +41,7 @@ def read_mesh(path: Path, *, is_bare: bool = False) -> MeshData:
     try:
         if path.stat().st_size > _LARGEST:
             raise InputError(f"'{path.name}' is larger than {_LARGEST >> 20} MB.")
+        pointers.refuse_file(path)
         with np.errstate(all="ignore"):
             mesh = reader(path)
     except OSError as error:

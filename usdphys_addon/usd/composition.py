@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pxr import Pcp, Sdf, Usd, UsdGeom, UsdShade
 
-from ..core import paths
+from ..core import paths, pointers
 from ..core.errors import InputError, OutputError
 from ..core.validate import Issue
 from ..core.words import counted, named
@@ -24,6 +24,7 @@ from .opinions import BINDING_API, PHYSICS_BINDING, Opinions
 
 _CHOICE = re.compile(r"(/[^{}]*)\{([^{}=]+)=([^{}]*)\}\Z")
 _ASSET = re.compile(r"@([^@]*)@")
+_FILE_ERRORS = (Pcp.ErrorInvalidAssetPath, Pcp.ErrorInvalidSublayerPath, Pcp.ErrorMutedAssetPath)
 #: Metadata that USD reads from the root layer of a stage only.
 STAGE_FIELDS = (
     "metersPerUnit", "kilogramsPerUnit", "upAxis", "defaultPrim", "timeCodesPerSecond", "framesPerSecond",
@@ -169,21 +170,23 @@ def write_over(source: str | Path, target: Path, edit: Callable[[Sdf.Layer], Non
         write_moved(scratch, target)
 
 
-def missing_assets(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue]:
-    """One warning for each missing layer, reference, payload, texture and source of a shader of a stage.
-
-    opinions: of all its prims.
-    """
+def missing_parts(stage: Usd.Stage) -> list[Issue]:
+    """One warning for each layer, reference and payload of a stage that is missing or cannot be composed; those of
+    files first."""
     issues: dict[str, Issue] = {}
-    for error in stage.GetCompositionErrors():
+    # Prims that are missing may be so because a file is.
+    for error in sorted(stage.GetCompositionErrors(), key=lambda error: not isinstance(error, _FILE_ERRORS)):
         text = usd_read.error_message(error)
         assets = _ASSET.findall(text)
         path = str(error.rootSite.path)
-        if isinstance(error, Pcp.ErrorInvalidAssetPath | Pcp.ErrorInvalidSublayerPath | Pcp.ErrorMutedAssetPath):
+        if isinstance(error, _FILE_ERRORS):
             what = f"'{assets[0]}' cannot be read" if assets else "A file cannot be read"
+            is_pointer = bool(assets) and pointers.is_pointer_file(assets[0])
+            if is_pointer:
+                what = f"'{assets[0]}' is a pointer of Git LFS"
             whom = "" if path in ("", "/") else f", which '{path}' brings in"
             message = f"{what}{whom}; its content is missing."
-            fix = "Put the file there, or correct the path in the USD file."
+            fix = pointers.FIX if is_pointer else "Put the file there, or correct the path in the USD file."
         elif isinstance(error, Pcp.ErrorArcCycle | Pcp.ErrorSublayerCycle):
             loop = named(Path(asset).name for asset in assets if not asset.startswith("anon:"))
             message = f"A part of '{path}' is missing, because it references itself by way of {loop}."
@@ -192,6 +195,15 @@ def missing_assets(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue
             message = f"A part of '{path}' is missing: {' '.join(text.split()).rstrip('.')}."
             fix = "Correct the reference in the USD file."
         issues.setdefault(message, Issue("AssetMissing", "warning", path, "", message, fix))
+    return list(issues.values())
+
+
+def missing_assets(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue]:
+    """One warning for each missing layer, reference, payload, texture and source of a shader of a stage.
+
+    opinions: of all its prims.
+    """
+    issues = {issue.message: issue for issue in missing_parts(stage)}
     for one in opinions:
         if not usd_opinions.is_a(one.type_name, UsdShade.Shader):
             continue
@@ -199,11 +211,15 @@ def missing_assets(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue
             asset = item.Get() if isinstance(item, Usd.Attribute) else None
             if not isinstance(asset, Sdf.AssetPath):
                 continue
-            if not asset.path or "<UDIM>" in asset.path or (asset.resolvedPath and not _is_empty(asset.resolvedPath)):
+            is_pointer = pointers.is_pointer_file(asset.resolvedPath) if asset.resolvedPath else False
+            is_there = asset.resolvedPath and not is_pointer and not _is_empty(asset.resolvedPath)
+            if not asset.path or "<UDIM>" in asset.path or is_there:
                 continue
             is_source, file = item.GetName().startswith("info:"), asset.path
             fix = "Put the file there, or correct the path in the USD file."
-            if is_source and asset.resolvedPath:
+            if is_pointer:
+                message, fix = f"'{file}' of '{one.path}' is a pointer of Git LFS.", pointers.FIX
+            elif is_source and asset.resolvedPath:
                 message = f"The source '{file}' of the shader '{one.path}' is an empty file."
             elif is_source:
                 message = f"The source '{file}' of the shader '{one.path}' is missing."

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, UsdUtils, Vt
 
-from ..core import deformables, frames, paths, schema, units, vendor_schemas
+from ..core import deformables, frames, paths, pointers, schema, units, vendor_schemas
 from ..core.animation import Key, Samples
 from ..core.errors import InputError
 from ..core.misnamed import Misnamed, Names
@@ -61,6 +61,7 @@ def open_stage(path: str | Path) -> Usd.Stage:
         raise InputError(f"'{path}' is a folder; choose a file name.")
     if not Path(path).is_file():
         raise InputError(f"There is no file '{path}'; check the name.")
+    pointers.refuse_file(Path(path))
     if Path(path).suffix.lower() == ".usdz":
         packages.check(path)
     # A layer that the garbage collector has freed since is false.

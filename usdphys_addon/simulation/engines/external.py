@@ -175,7 +175,7 @@ class Run:
                 f"(gigabytes) or {limits.SECONDS} to more."
             )
         if not target.is_file() or (self._child.returncode and len(self._jobs) == 1):
-            raise InputError(self._failure(own))
+            raise InputError(self._failure(own, number))
         with np.load(target) as arrays:
             paths, poses = tuple(map(str, arrays["names"])), np.asarray(arrays["poses"], float)
             turn = np.eye(3) if arrays["is_z_up"] else units.to_z_up
@@ -187,8 +187,10 @@ class Run:
         rotations = quaternion_product(np.array(frames.quaternion_of(turn)), turns)
         return Poses(paths, poses[..., :3] @ turn.T * units.meters_per_unit, rotations, points, cables)
 
-    def _failure(self, file: str) -> str:
+    def _failure(self, file: str, number: int) -> str:
         text = self._log.read_text(encoding="utf-8", errors="replace")
+        of_files = _FILES.split(text)[1:]
+        text = of_files[number] if number < len(of_files) else text
         return sentence(self._engine, f"'{file}'", cause(text) or f"exit status {self._child.returncode}")
 
 
@@ -222,6 +224,11 @@ def sentence(engine: Program, scene: str, last: str) -> str:
             f"{engine.name} cannot simulate {scene}, because '{light[1]}' moves without a mass or an inertia; set "
             "them, or give it a collider."
         )
+    if unfit := _UNFIT.search(last):
+        return (
+            f"{engine.name} cannot simulate {scene}, because '{unfit[1]}' has moments of inertia that no body has; "
+            "correct them, or leave them out."
+        )
     if loose := _LOOSE_JOINT.search(last):
         return (
             f"{engine.name} cannot simulate {scene}, because the joint '{loose[1]}' is in no articulation; add an "
@@ -248,9 +255,12 @@ def cause(log: str) -> str:
 
 #: Lines of a log that say how far a program is, and which of its modules it has loaded.
 _PROGRESS = re.compile(r"step \d+|Module \S+ \w+ load on device .*")
-#: What Newton says of bodies without mass, of joints that no articulation holds, of distance joints, and of scales that
-#: are not positive.
+#: The line before what a program prints about a file.
+_FILES = re.compile(r"^file \d+$", re.MULTILINE)
+#: What Newton says of bodies without mass, of moments that no body has, of joints that no articulation holds, of
+#: distance joints, and of scales that are not positive.
 _LIGHT = re.compile(r"mass and inertia of moving bodies must be larger than \w+ Element name '([^']*)'")
+_UNFIT = re.compile(r"inertia must satisfy A \+ B >= C.*Element name '([^']*)'")
 _LOOSE_JOINT = re.compile(r"joint\(s\) not belonging to any articulation.*Orphan joints: \['([^']*)'")
 _DISTANCE_JOINT = re.compile(r"Joint type 5 is not supported")
 _MIRRORED = re.compile(r"Only plane shapes are allowed to have a size of zero")

@@ -28,7 +28,7 @@ import struct
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -113,18 +113,25 @@ def main(make: Callable[[], Scene], arguments: list[str], *, is_z_up: bool = Fal
     --live: answers requests. FILE STEPS SECONDS POSES, several times: writes the poses of all bodies at the start and
     after each step of so many seconds to POSES, a .npz file: names (n,) of prims, poses (steps + 1, n, 7): x, y, z,
     then a quaternion x, y, z, w, in the units of the stage, and in its axes or with Z up. Exit status 1 where a file
-    failed; the others are simulated all the same.
+    failed; the others are simulated all the same. What is printed about a file comes after its number, as "file 0".
     """
     if arguments == ["--live"]:
         return serve(make)
     status = 0
-    for file, steps, seconds, target in zip(*(arguments[start::4] for start in range(4)), strict=True):
+    for file, steps, seconds, target in jobs(arguments):
         try:
             _write_poses(make(), file, int(steps), float(seconds), target, is_z_up)
         except Exception:
             traceback.print_exc()
             status = 1
     return status
+
+
+def jobs(arguments: list[str]) -> Iterator[tuple[str, str, str, str]]:
+    """Each FILE STEPS SECONDS POSES of the arguments. What is printed after that belongs to the file."""
+    for number, job in enumerate(zip(*(arguments[start::4] for start in range(4)), strict=True)):
+        print(f"file {number}", flush=True)
+        yield job
 
 
 def _write_poses(scene: Scene, file: str, steps: int, seconds: float, target: str, is_z_up: bool) -> None:

@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from pipe import Arrays, Message, Scene, save, serve  # type: ignore[import-not-found,unused-ignore]
+from pipe import Arrays, Message, Scene, jobs, save, serve  # type: ignore[import-not-found,unused-ignore]
 
 #: Steps of the solver per second, at least.
 RATE = 480.0
@@ -46,6 +46,8 @@ HOLDING = 0.9999
 RADIUS = 0.1
 #: rad: how far a joint may be outside of its limits by rounding.
 SLACK = 1e-4
+#: rad, or units of length: half of the range of a joint whose limits are the same.
+LOCKED = 1e-5
 
 
 def unwound(angle: float, low: float, high: float) -> float:
@@ -162,6 +164,14 @@ def _deformables(builder: Any, found: dict[str, Any]) -> dict[str, tuple[int, in
     return ranges
 
 
+def _part_limits(builder: Any) -> None:
+    """Part the limits of joints whose lower and upper limit are the same: MuJoCo takes no range without a length."""
+    lows, highs = builder.joint_limit_lower, builder.joint_limit_upper
+    for axis, (low, high) in enumerate(zip(lows, highs, strict=True)):
+        if low == high:
+            lows[axis], highs[axis] = low - LOCKED, high + LOCKED
+
+
 def _loose(builder: Any) -> list[str]:
     """Joints to the world that are in no articulation: they start at zero, and of what hangs on them Newton does not
     compute the poses."""
@@ -258,6 +268,7 @@ class Loaded:
         self.built = builder.add_usd(anchored(file), load_visual_shapes=False, return_deformable_results=True)
         self.ranges = _deformables(builder, self.built)
         self.loose = _loose(builder)
+        _part_limits(builder)
         has_cables = bool(self.built.get("path_cable_map"))
         self.is_soft = has_cables or bool(self.ranges)
         if self.is_soft:
@@ -510,7 +521,7 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--live"]:
         return int(serve(Live))
     status = 0
-    for file, steps, seconds, target in zip(*(arguments[start::4] for start in range(4)), strict=True):
+    for file, steps, seconds, target in jobs(arguments):
         try:
             _simulate(file, int(steps), float(seconds), target)
         except Exception:
