@@ -80,10 +80,30 @@ def yielding(facts: JointFacts, weights: Mapping[str, Weight]) -> list[float]:
     return compliances.tolist()
 
 
-def about_x(angle: float) -> Matrix:
-    """Rotation (4, 4) about X."""
-    c, s = math.cos(angle), math.sin(angle)
-    return np.array([[1.0, 0.0, 0.0, 0.0], [0.0, c, -s, 0.0], [0.0, s, c, 0.0], [0.0, 0.0, 0.0, 1.0]])
+def mobilities(facts: JointFacts, weights: Mapping[str, Weight]) -> list[float]:
+    """By how much each degree of freedom yields, 1/kg or 1/(kg m2), while the joint holds those that are locked: (6,).
+
+    Other joints only make it less.
+    """
+    compliance = np.zeros((6, 6))
+    for path, frame in ((facts.body0, facts.frame0), (facts.body1, facts.frame1)):
+        weight = weights.get(path)
+        if weight is None:
+            continue
+        axes, arm = frame[:3, :3], frame[:3, 3] - np.array(weight.center)
+        # Along and about the axes of the frame: what a push there moves and turns (6, 3), and a torque.
+        turns = np.cross(arm, axes, axisa=0, axisb=0, axisc=0)
+        ways = np.concatenate((turns, axes), axis=1)
+        compliance += ways.T @ weight.inverse_inertia @ ways
+        compliance[:3, :3] += np.eye(3) / weight.mass
+    locked = [axis for axis, freedom in enumerate(facts.freedoms) if freedom.is_locked]
+    result = []
+    for axis in range(6):
+        held = [each for each in locked if each != axis]
+        across = compliance[axis, held]
+        kept = across @ np.linalg.pinv(compliance[np.ix_(held, held)], hermitian=True) @ across if held else 0.0
+        result.append(max(float(compliance[axis, axis] - kept), 0.0))
+    return result
 
 
 def locked_mask(freedoms: Sequence[Freedom]) -> JointAxesMask:
@@ -268,7 +288,7 @@ class Constraint:
         state = self.state
         if self.turns:
             # Rotate frame 2, because frame 1 defines the directions of the translations.
-            joint.local_frame2 = isometry(self.facts.frame1 @ about_x(-state.angle))
+            joint.local_frame2 = self.turned_frame(state.angle)
         several = not self.turns
         targets = self._targets()
         for axis, freedom in enumerate(state.freedoms):
@@ -518,8 +538,8 @@ class Constraint:
 
     def angle_now(self, physics: PhysicsWorld) -> float:
         """Angle about X, within half a turn."""
-        turn = self.relative(physics)
-        return math.atan2(turn[2, 1] - turn[1, 2], turn[1, 1] + turn[2, 2])
+        w, x, _, _ = self.turn(*(physics.rigid_bodies[handle].position for handle in self.handles))
+        return math.remainder(2.0 * math.atan2(x, w), 2.0 * math.pi)
 
     def turned(self, physics: PhysicsWorld) -> float:
         """Angle of a hinge, rad, beyond half a turn where the solver, or the upkeep, counts whole turns."""
@@ -567,6 +587,19 @@ class Constraint:
         """Rotation (w, x, y, z) of the frame on body 1 in the frame on body 0."""
         a, b, c, d = _product(_quaternion(first), self._turns[0])
         return _product((a, -b, -c, -d), _product(_quaternion(second), self._turns[1]))
+
+    def spin(self, first: Any, second: Any) -> Vector:
+        """How fast body 1 turns, seen from body 0, along the axes of the joint frame on that, rad/s. In plain numbers."""
+        a, b, c, d = _product(_quaternion(first.position), self._turns[0])
+        x, y, z = (after - before for after, before in zip(
+            second.angvel.to_tuple(), first.angvel.to_tuple(), strict=True))  # fmt: skip
+        _, x, y, z = _product(_product((a, -b, -c, -d), (0.0, x, y, z)), (a, b, c, d))
+        return x, y, z
+
+    def turned_frame(self, angle: float) -> Isometry3:
+        """The frame on body 1 turned with a hinge, so that it lies on that of body 0 at an angle, rad."""
+        w, x, y, z = _product(self._turns[1], (math.cos(0.5 * angle), -math.sin(0.5 * angle), 0.0, 0.0))
+        return Isometry3(self._anchors[1], rapier3d.Rotation3(w, x, y, z))
 
     def _push(self, physics: PhysicsWorld, first: Isometry3, second: Isometry3) -> None:
         """Emulate the minimum distance: a limit along the current line between the anchors."""

@@ -16,10 +16,11 @@ import numpy as np
 from rapier3d import GenericJoint, JointAxesMask, PhysicsWorld
 
 from ...core.frames import Matrix
+from ...core.schema import Vector
 from ..joint_facts import NO_LIMIT, Drive, Freedom
 from ..joint_poses import position_of, relative_pose
 from ..weights import Weight
-from .constraints import FREE, RESISTANCE, Constraint, about_x, isometry, set_drive, yielding
+from .constraints import FREE, JOINT_AXES, RESISTANCE, Constraint, isometry, mobilities, set_drive, yielding
 
 #: Damping, 1/s, of a motor that brings a joint to a speed within a step.
 _AT_ONCE = 1e6
@@ -57,8 +58,15 @@ def insert_effects(constraint: Constraint, physics: PhysicsWorld) -> None:
             if axis == _DISTANCE:
                 joint.coupled_axes = JointAxesMask.LIN_AXES
             if name.startswith(RESISTANCE):
-                set_drive(joint, axis, freedom.resistances[int(name.removeprefix(RESISTANCE))], 0.0)
+                set_drive(joint, _of_solver(axis), freedom.resistances[int(name.removeprefix(RESISTANCE))], 0.0)
+            elif name == "armature":
+                set_drive(joint, _of_solver(axis), Drive(damping=settings.armature), 0.0)
             made[axis, name] = physics.impulse_joints.insert(*constraint.handles, joint)
+
+
+def _of_solver(axis: int) -> int:
+    """The axis of the solver's joint that is a degree of freedom."""
+    return 0 if axis == _DISTANCE else axis
 
 
 def armature_ratio(constraint: Constraint, weights: Mapping[str, Weight]) -> float:
@@ -76,45 +84,86 @@ def needs_equal_steps(constraint: Constraint) -> bool:
     )
 
 
-def aim(constraint: Constraint, physics: PhysicsWorld, seconds: float) -> None:
-    """Set the further motors of a joint for the next step of the solver, which takes so long."""
-    turning, look = _turning(constraint, physics), None
-    for axis, freedom in freedoms_of(constraint):
-        settings = freedom.settings
-        motors = {name: handle for (place, name), handle in constraint.state.effects.items() if place == axis}
-        turned = constraint.turns and axis == 3
-        # Most joints are slower than they may be, and have springs that stay as they are: nothing is to be measured.
-        is_slow = 3 <= axis < 6 and not turned and turning <= settings.max_speed
-        if is_slow and not (freedom.has_bounce or freedom.has_soft_limit or settings.armature > 0.0):
-            if "speed" in motors:
-                physics.impulse_joints[motors["speed"]].data.set_enabled(False)
-            continue
-        if not motors:
-            continue
-        look = look or Look(constraint, physics)
-        # An armature alone asks for the speed only.
-        place = look.place(axis) if turned or motors.keys() != {"armature"} else 0.0
-        motor = _Motor(constraint, physics, axis, place)
-        for name, handle in motors.items():
-            if name == "limit":
-                over = max(place - freedom.high, 0.0) + min(place - freedom.low, 0.0)
-                spring = Drive(settings.stiffness, settings.damping, place - over) if over != 0.0 else None
-                motor.put(handle, spring)
-            elif name == "speed":
-                wanted = _wanted_speed(freedom, place, look.speed(axis), seconds)
-                motor.put(handle, None if wanted is None else Drive(0.0, _AT_ONCE, 0.0, wanted, acceleration=True))
-            elif name == "armature":
-                # The force is -armature * (change of speed) / seconds, implicitly.
-                armature = constraint.state.armature * settings.armature
-                motor.put(handle, Drive(0.0, armature / seconds, 0.0, look.speed(axis)))
-            else:
-                motor.turn(handle)
+class Aim:
+    """Sets the further motors of a joint before each step of the solver, in plain numbers: it is called often."""
+
+    def __init__(self, constraint: Constraint, physics: PhysicsWorld, weights: Mapping[str, Weight]) -> None:
+        """Made anew when the joint changes. weights: of the bodies, by path."""
+        self.constraint = constraint
+        motors: dict[int, dict[str, Any]] = {}
+        for (axis, name), handle in constraint.state.effects.items():
+            motors.setdefault(axis, {})[name] = handle
+        #: (degree of freedom, its motors by name) of those that have some.
+        self._axes = [(axis, freedom, motors[axis]) for axis, freedom in freedoms_of(constraint) if axis in motors]
+        self._gains = _gains(constraint, physics, weights)
+        #: Degrees of freedom of which nothing is to be measured while the joint is slower than it may be.
+        self._plain = {
+            axis for axis, freedom, _ in self._axes
+            if 3 <= axis < 6 and not (constraint.turns and axis == 3)
+            and not (freedom.has_bounce or freedom.has_soft_limit or freedom.settings.armature > 0.0)
+        }  # fmt: skip
+
+    def aim(self, physics: PhysicsWorld, seconds: float) -> None:
+        """Set the motors for the next step of the solver, which takes so long."""
+        constraint, joints, look = self.constraint, physics.impulse_joints, Look(self.constraint, physics)
+        for axis, freedom, motors in self._axes:
+            settings = freedom.settings
+            if axis in self._plain and look.turning <= settings.max_speed:
+                if "speed" in motors:
+                    joints[motors["speed"]].data.set_enabled(False)
+                continue
+            # An armature alone asks for the speed only.
+            turned = constraint.turns and axis == 3
+            place = look.place(axis) if turned or motors.keys() != {"armature"} else 0.0
+            motor = _Motor(constraint, physics, axis, place)
+            for name, handle in motors.items():
+                if name == "limit":
+                    over = max(place - freedom.high, 0.0) + min(place - freedom.low, 0.0)
+                    spring = Drive(settings.stiffness, settings.damping, place - over) if over != 0.0 else None
+                    motor.put(handle, spring)
+                elif name == "speed":
+                    wanted = _wanted_speed(freedom, place, look.speed(axis), seconds)
+                    motor.put(handle, None if wanted is None else Drive(0.0, _AT_ONCE, 0.0, wanted, acceleration=True))
+                elif name == "armature":
+                    # The force is -armature * (change of speed) / seconds, implicitly.
+                    armature = self._gains[axis] * constraint.state.armature * settings.armature
+                    motor.brake(handle, armature / seconds, look.speed(axis))
+                else:
+                    motor.turn(handle)
 
 
-def _turning(constraint: Constraint, physics: PhysicsWorld) -> float:
-    """The most that any rotation of a joint can be, rad/s."""
-    first, second = (physics.rigid_bodies[handle].angvel.to_tuple() for handle in constraint.handles)
-    return math.dist(first, second)
+def _gains(constraint: Constraint, physics: PhysicsWorld, weights: Mapping[str, Weight]) -> Mapping[int, float]:
+    """`armature_gain` of each degree of freedom with an armature."""
+    axes = [(axis, freedom) for axis, freedom in freedoms_of(constraint) if freedom.settings.armature > 0.0]
+    if not axes:
+        return {}
+    small_steps = int(physics.integration_parameters.num_solver_iterations)
+    small_steps += max(physics.rigid_bodies[handle].additional_solver_iterations for handle in constraint.handles)
+    yields = [*mobilities(constraint.facts, weights), 0.0]
+    return {
+        axis: armature_gain(constraint.state.armature * freedom.settings.armature * yields[axis], small_steps)
+        for axis, freedom in axes
+    }
+
+
+def armature_gain(ratio: float, small_steps: int) -> float:
+    """How much more a motor must damp that remembers, for so many small steps, the speed before the first of them.
+
+    A steady torque then gives the joint, at the end of the last, the speed that it would have with the armature; a
+    blow does, on average over the moments at which it may come. ratio: of the armature and the inertia without it.
+    """
+    if small_steps == 1 or ratio <= 0.0:
+        return 1.0
+    # By y, the damping of a small step over the inertia: the speed after all over that without the motor is
+    # (1 - (1 + y)^-n) / (n y), and is to be 1 / (1 + ratio). It falls with y.
+    low, high = ratio / small_steps, (1.0 + ratio) / small_steps
+    for _ in range(40):
+        y = 0.5 * (low + high)
+        if (1.0 - (1.0 + y) ** -small_steps) * (1.0 + ratio) > small_steps * y:
+            low = y
+        else:
+            high = y
+    return low * small_steps / ratio
 
 
 def _wanted_speed(freedom: Freedom, place: float, speed: float, seconds: float) -> float | None:
@@ -147,26 +196,34 @@ class _Motor:
     """Sets motors of one degree of freedom. place: where it is."""
 
     def __init__(self, constraint: Constraint, physics: PhysicsWorld, axis: int, place: float) -> None:
-        self.physics, self.axis, self.place = physics, axis, place
+        self.joints, self.place = physics.impulse_joints, place
+        self.axis = _of_solver(axis)
         # The solver measures angles from the frames: turned with the hinge, they are small.
-        self.frame = isometry(constraint.facts.frame1 @ about_x(-place)) if constraint.turns and axis == 3 else None
+        self.frame = constraint.turned_frame(place) if constraint.turns and axis == 3 else None
 
     def turn(self, handle: Any) -> Any:
         """Turn the frame of a motor with the hinge. Returns its joint."""
-        joint = self.physics.impulse_joints[handle].data
+        joint = self.joints[handle].data
         if self.frame is not None:
             joint.local_frame2 = self.frame
         return joint
 
     def put(self, handle: Any, drive: Drive | None) -> None:
         """Set a motor; None: it does nothing."""
-        joint = self.physics.impulse_joints[handle].data
+        joint = self.joints[handle].data
         joint.set_enabled(drive is not None)
         if drive is None:
             return
         self.turn(handle)
-        axis = 0 if self.axis == _DISTANCE else self.axis
-        set_drive(joint, axis, drive, drive.target_position - (self.place if self.frame is not None else 0.0))
+        set_drive(
+            joint, self.axis, drive, drive.target_position - (self.place if self.frame is not None else 0.0)
+        )  # fmt: skip
+
+    def brake(self, handle: Any, damping: float, speed: float) -> None:
+        """Let a motor brake what deviates from a speed (m/s or rad/s) with a damping (N s/m or N m s)."""
+        joint = self.turn(handle)
+        joint.set_enabled(True)
+        joint.set_motor_velocity(JOINT_AXES[self.axis], speed, damping)
 
 
 class Look:
@@ -177,32 +234,43 @@ class Look:
     def __init__(self, constraint: Constraint, physics: PhysicsWorld) -> None:
         self.constraint, self._physics = constraint, physics
         self._bodies = [physics.rigid_bodies[handle] for handle in constraint.handles]
-        self._frames = constraint.frames(physics)
+        self._frames: tuple[Matrix, Matrix] | None = None
         self._relative: Matrix | None = None
-        self._spin: Matrix | None = None
+        self._spin: Vector | None = None
 
     def place(self, axis: int) -> float:
         """Where a degree of freedom is, m or rad."""
         if axis == 3 and self.constraint.turns:
             return self.constraint.turned(self._physics)
         if self._relative is None:
-            self._relative = relative_pose(*self._frames)
+            self._relative = relative_pose(*self._in_world())
         return position_of(self.constraint.facts, self._relative, axis)
 
     def speed(self, axis: int) -> float:
         """Speed (m/s or rad/s) of a degree of freedom, body 1 seen from body 0."""
-        first, second = self._bodies
-        world0, world1 = self._frames
         if 3 <= axis < 6:
             if self._spin is None:
-                self._spin = _vector(second.angvel) - _vector(first.angvel)
-            return float(self._spin @ world0[:3, axis - 3])
+                self._spin = self.constraint.spin(*self._bodies)
+            return self._spin[axis - 3]
+        first, second = self._bodies
+        world0, world1 = self._in_world()
         place = world1[:3, 3]
         speed = _vector(second.velocity_at_point(tuple(place))) - _vector(first.velocity_at_point(tuple(place)))
         if axis < 3:
             return float(speed @ world0[:3, axis])
         line = place - world0[:3, 3]
         return float(speed @ line) / max(float(np.linalg.norm(line)), 1e-9)
+
+    @property
+    def turning(self) -> float:
+        """The most that any rotation of the joint can be, rad/s."""
+        first, second = self._bodies
+        return math.dist(first.angvel.to_tuple(), second.angvel.to_tuple())
+
+    def _in_world(self) -> tuple[Matrix, Matrix]:
+        if self._frames is None:
+            self._frames = self.constraint.frames(self._physics)
+        return self._frames
 
 
 def _vector(value: Any) -> Matrix:

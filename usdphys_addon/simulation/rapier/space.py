@@ -157,7 +157,7 @@ class SolverSpace(Engine):
         self._frame, self._period = 0, max(1, round(PERIOD / setup.time_step))
         self._surfaces: dict[Any, Surface] = {}
         self._upkeep: list[Constraint] | None = None
-        self._effective: list[Constraint] = []
+        self._effective: list[joint_effects.Aim] = []
         #: (row, m/s, rad/s) of bodies with a largest speed.
         self._limits: list[tuple[int, float, float]] = []
         self._limited: list[Constraint] = []
@@ -846,8 +846,8 @@ class SolverSpace(Engine):
             pull(self.physics, held, 1.0 / (steps - number))
         for constraint in self._kept_up():
             constraint.upkeep(self.physics)
-        for constraint in self._effective:
-            joint_effects.aim(constraint, self.physics, seconds)
+        for effects in self._effective:
+            effects.aim(self.physics, seconds)
         for follower in self.followers:
             follower.aim(self.physics, seconds)
         for train in self.trains:
@@ -1021,10 +1021,11 @@ class SolverSpace(Engine):
         if self._upkeep is None:
             self._upkeep = [constraint for constraint in self.constraints if constraint.needs_upkeep]
             special = [item for item in self.constraints if item.active and any(joint_effects.freedoms_of(item))]
-            self._effective = [item for item in special if not item.state.reduced]
-            for constraint in self._effective:
+            apart = [item for item in special if not item.state.reduced]
+            for constraint in apart:
                 if not constraint.state.effects:
                     joint_effects.insert_effects(constraint, self.physics)
+            self._effective = [joint_effects.Aim(item, self.physics, self.weights) for item in apart]
             fast = [item for item in special if item.state.reduced]
             self._limited = [
                 item for item in fast
