@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from ..core.frames import Matrix
-from ..core.mass import BodyMassProperties, inertia_tensor
+from ..core.mass import BodyMassProperties, diagonalized, inertia_tensor
 from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.schema import Quaternion, Vector
 from .layout import Body
@@ -43,6 +43,11 @@ class Weight:
     def inverse_inertia(self) -> Matrix:
         """Inverse of that tensor; 0 about axes whose moment is 0 in the 32 bits of the solver, as it takes them."""
         return inertia_tensor([1.0 / moment if moment >= _SMALLEST else 0.0 for moment in self.moments], self.axes)
+
+    def plus(self, inertia: Matrix) -> Weight:
+        """The weight with more inertia (3, 3), kg m2, and no more mass."""
+        moments, axes = diagonalized(self.inertia + inertia)
+        return replace(self, moments=moments, axes=axes)
 
     def scaled_to(self, mass: float) -> Weight:
         """The weight with another mass; moments scale with it."""

@@ -80,32 +80,6 @@ def yielding(facts: JointFacts, weights: Mapping[str, Weight]) -> list[float]:
     return compliances.tolist()
 
 
-def mobilities(facts: JointFacts, weights: Mapping[str, Weight]) -> list[float]:
-    """By how much each degree of freedom yields, 1/kg or 1/(kg m2), while the joint holds those that are locked: (6,).
-
-    Other joints only make it less.
-    """
-    compliance = np.zeros((6, 6))
-    for path, frame in ((facts.body0, facts.frame0), (facts.body1, facts.frame1)):
-        weight = weights.get(path)
-        if weight is None:
-            continue
-        axes, arm = frame[:3, :3], frame[:3, 3] - np.array(weight.center)
-        # Along and about the axes of the frame: what a push there moves and turns (6, 3), and a torque.
-        turns = np.cross(arm, axes, axisa=0, axisb=0, axisc=0)
-        ways = np.concatenate((turns, axes), axis=1)
-        compliance += ways.T @ weight.inverse_inertia @ ways
-        compliance[:3, :3] += np.eye(3) / weight.mass
-    locked = [axis for axis, freedom in enumerate(facts.freedoms) if freedom.is_locked]
-    result = []
-    for axis in range(6):
-        held = [each for each in locked if each != axis]
-        across = compliance[axis, held]
-        kept = across @ np.linalg.pinv(compliance[np.ix_(held, held)], hermitian=True) @ across if held else 0.0
-        result.append(max(float(compliance[axis, axis] - kept), 0.0))
-    return result
-
-
 def locked_mask(freedoms: Sequence[Freedom]) -> JointAxesMask:
     """The axes that do not move, for the solver."""
     mask = FREE
@@ -169,6 +143,8 @@ class Constraint:
         self.turns = facts.turns
         #: True if it follows another joint, over any number of turns.
         self.follows = False
+        #: True if its armature is inertia of its bodies, see `rotors`.
+        self.is_rotor = False
         self._turns = tuple(frames.quaternion_of(frame[:3, :3]) for frame in (facts.frame0, facts.frame1))
         self._anchors = tuple(_point(frame) for frame in (facts.frame0, facts.frame1))
         #: Force (N) and torque (N m) of the last solver step; and both on the second body, at its joint frame, along

@@ -129,6 +129,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
     ) -> None:  # fmt: skip
         super().__init__()
         self.surfaces, self.weights, self.wheels = surfaces, weights, wheels
+        #: Of bodies that feel the armature of a joint, by path, with what it adds.
+        self.felt: Mapping[str, Weight] = {}
         self._handles, self._sizes, self._reduced = handles, sizes, reduced
         #: Path and size of each body by its handle; made on first use, which most worlds never need.
         self._known: dict[Any, tuple[str, float]] | None = None
@@ -535,6 +537,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                 side = Side(item.linvel.to_tuple(), item.angvel.to_tuple(), item.center_of_mass.to_tuple(), *FIRM,
                             is_static=not path)  # fmt: skip
             else:
+                weight = self.felt.get(path, weight)
                 held = self._inverses.get(path)
                 if held is None or held[0] is not weight:
                     held = self._inverses[path] = weight, weight.inverse_inertia

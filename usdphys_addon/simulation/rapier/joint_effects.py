@@ -20,7 +20,7 @@ from ...core.schema import Vector
 from ..joint_facts import NO_LIMIT, Drive, Freedom
 from ..joint_poses import position_of, relative_pose
 from ..weights import Weight
-from .constraints import FREE, JOINT_AXES, RESISTANCE, Constraint, isometry, mobilities, set_drive, yielding
+from .constraints import FREE, JOINT_AXES, RESISTANCE, Constraint, isometry, set_drive, yielding
 
 #: Damping, 1/s, of a motor that brings a joint to a speed within a step.
 _AT_ONCE = 1e6
@@ -46,7 +46,7 @@ def insert_effects(constraint: Constraint, physics: PhysicsWorld) -> None:
             *(f"{RESISTANCE}{number}" for number in range(len(freedom.resistances))),
             *(["limit"] if freedom.has_soft_limit else []),
             *(["speed"] if freedom.has_bounce or settings.max_speed < NO_LIMIT else []),
-            *(["armature"] if settings.armature > 0.0 else []),
+            *(["armature"] if settings.armature > 0.0 and not constraint.is_rotor else []),
         ]
         for name in names:
             joint = GenericJoint(FREE)
@@ -77,9 +77,9 @@ def armature_ratio(constraint: Constraint, weights: Mapping[str, Weight]) -> flo
     return max((freedom.settings.armature * yields[axis] for axis, freedom in freedoms_of(constraint)), default=0.0)
 
 
-def needs_equal_steps(constraint: Constraint) -> bool:
-    """True for a joint in maximal coordinates with an armature."""
-    return not constraint.state.reduced and any(
+def has_armature(constraint: Constraint) -> bool:
+    """True for a joint in maximal coordinates with an armature that motors stand for."""
+    return not (constraint.state.reduced or constraint.is_rotor) and any(
         freedom.settings.armature > 0.0 for _, freedom in freedoms_of(constraint)
     )
 
@@ -87,15 +87,14 @@ def needs_equal_steps(constraint: Constraint) -> bool:
 class Aim:
     """Sets the further motors of a joint before each step of the solver, in plain numbers: it is called often."""
 
-    def __init__(self, constraint: Constraint, physics: PhysicsWorld, weights: Mapping[str, Weight]) -> None:
-        """Made anew when the joint changes. weights: of the bodies, by path."""
+    def __init__(self, constraint: Constraint) -> None:
+        """Made anew when the joint changes."""
         self.constraint = constraint
         motors: dict[int, dict[str, Any]] = {}
         for (axis, name), handle in constraint.state.effects.items():
             motors.setdefault(axis, {})[name] = handle
         #: (degree of freedom, its motors by name) of those that have some.
         self._axes = [(axis, freedom, motors[axis]) for axis, freedom in freedoms_of(constraint) if axis in motors]
-        self._gains = _gains(constraint, physics, weights)
         #: Degrees of freedom of which nothing is to be measured while the joint is slower than it may be.
         self._plain = {
             axis for axis, freedom, _ in self._axes
@@ -126,44 +125,10 @@ class Aim:
                     motor.put(handle, None if wanted is None else Drive(0.0, _AT_ONCE, 0.0, wanted, acceleration=True))
                 elif name == "armature":
                     # The force is -armature * (change of speed) / seconds, implicitly.
-                    armature = self._gains[axis] * constraint.state.armature * settings.armature
+                    armature = constraint.state.armature * settings.armature
                     motor.brake(handle, armature / seconds, look.speed(axis))
                 else:
                     motor.turn(handle)
-
-
-def _gains(constraint: Constraint, physics: PhysicsWorld, weights: Mapping[str, Weight]) -> Mapping[int, float]:
-    """`armature_gain` of each degree of freedom with an armature."""
-    axes = [(axis, freedom) for axis, freedom in freedoms_of(constraint) if freedom.settings.armature > 0.0]
-    if not axes:
-        return {}
-    small_steps = int(physics.integration_parameters.num_solver_iterations)
-    small_steps += max(physics.rigid_bodies[handle].additional_solver_iterations for handle in constraint.handles)
-    yields = [*mobilities(constraint.facts, weights), 0.0]
-    return {
-        axis: armature_gain(constraint.state.armature * freedom.settings.armature * yields[axis], small_steps)
-        for axis, freedom in axes
-    }
-
-
-def armature_gain(ratio: float, small_steps: int) -> float:
-    """How much more a motor must damp that remembers, for so many small steps, the speed before the first of them.
-
-    A steady torque then gives the joint, at the end of the last, the speed that it would have with the armature; a
-    blow does, on average over the moments at which it may come. ratio: of the armature and the inertia without it.
-    """
-    if small_steps == 1 or ratio <= 0.0:
-        return 1.0
-    # By y, the damping of a small step over the inertia: the speed after all over that without the motor is
-    # (1 - (1 + y)^-n) / (n y), and is to be 1 / (1 + ratio). It falls with y.
-    low, high = ratio / small_steps, (1.0 + ratio) / small_steps
-    for _ in range(40):
-        y = 0.5 * (low + high)
-        if (1.0 - (1.0 + y) ** -small_steps) * (1.0 + ratio) > small_steps * y:
-            low = y
-        else:
-            high = y
-    return low * small_steps / ratio
 
 
 def _wanted_speed(freedom: Freedom, place: float, speed: float, seconds: float) -> float | None:
@@ -177,8 +142,8 @@ def _wanted_speed(freedom: Freedom, place: float, speed: float, seconds: float) 
 
 
 def stored_energy(constraint: Constraint, physics: PhysicsWorld) -> float:
-    """Energy (J) that soft limits and armatures hold."""
-    if not constraint.active or not constraint.state.effects:
+    """Energy (J) that soft limits and armatures hold, beside that of the bodies."""
+    if not constraint.active or not (constraint.state.effects or constraint.is_rotor):
         return 0.0
     energy, look = 0.0, Look(constraint, physics)
     for axis, freedom in freedoms_of(constraint):
@@ -187,7 +152,11 @@ def stored_energy(constraint: Constraint, physics: PhysicsWorld) -> float:
             place = look.place(axis)
             over = max(place - freedom.high, freedom.low - place, 0.0)
             energy += 0.5 * settings.stiffness * over**2
-        if settings.armature > 0.0:
+        if settings.armature > 0.0 and constraint.is_rotor:
+            # Each body has the whole of it, about this axis.
+            first, second = look.spins(axis)
+            energy -= settings.armature * first * second
+        elif settings.armature > 0.0:
             energy += 0.5 * constraint.state.armature * settings.armature * look.speed(axis) ** 2
     return energy
 
@@ -260,6 +229,12 @@ class Look:
             return float(speed @ world0[:3, axis])
         line = place - world0[:3, 3]
         return float(speed @ line) / max(float(np.linalg.norm(line)), 1e-9)
+
+    def spins(self, axis: int) -> tuple[float, float]:
+        """How fast each body turns about the axis of a rotation, rad/s."""
+        way = self._in_world()[0][:3, axis - 3]
+        first, second = (float(way @ _vector(body.angvel)) for body in self._bodies)
+        return first, second
 
     @property
     def turning(self) -> float:

@@ -114,7 +114,7 @@ def _bear_armatures(
     most: ratio up to which others act as they say.
     """
     left: defaultdict[str, float] = defaultdict(float)
-    with_armature = [item for item in constraints if joint_effects.needs_equal_steps(item)]
+    with_armature = [item for item in constraints if joint_effects.has_armature(item)]
     if not with_armature:
         return left
     inside = in_loops([(item.facts.body0, item.facts.body1) for item in constraints], masses)

@@ -64,6 +64,7 @@ from .racing import Racing
 from .reduced import bend, follow, limit_speeds, undamp
 from .rescue import Rescuer
 from .rolling import brake
+from .rotors import Rotors
 from .sleep import drive_speeds, thresholds
 from .sliding import FEW_JOINTED, LOOK_FOR_CAUGHT, SPINS_OF_CROWD, Sliding
 from .start import put_to_sleep
@@ -191,6 +192,8 @@ class SolverSpace(Engine):
         self._by_path = {constraint.facts.path: constraint for constraint in self.constraints}
         self.is_moved_at_start = joints.is_moved_at_start
         self._part_jams(joints, filters.pairs)
+        self._rotors = Rotors(self.constraints, self.weights, self.handles)
+        self._weigh(self._rotors.paths)
         # Bonds give way, as contacts do.
         self.substeps = self.quality.steps_in(time_step, self._needs.is_busy, setup.substeps)
         self.loads = Loads(self.handles, self.weights)
@@ -321,6 +324,7 @@ class SolverSpace(Engine):
         self._hook = ContactHook(
             self._surfaces, self.handles, self._sizes.tolist(), self.weights, self._reduced, self._wheels()
         )  # fmt: skip
+        self._hook.felt = self._rotors.felt
         bound = (self.paths[row] for row in np.flatnonzero(~self._is_unbound))
         self._hook.bound = {self.handles[path] for path in (*self._jointed, *bound)}
         may_slide = self._has_weight & (self._radii > 0.0)
@@ -485,7 +489,7 @@ class SolverSpace(Engine):
                 f"{prim.display} never breaks: it holds bodies in a loop, where the load of a joint of its kind is "
                 "not known.",
             )  # fmt: skip
-        if breaks or any(joint_effects.needs_equal_steps(constraint) for constraint in self.constraints):
+        if breaks or any(joint_effects.has_armature(constraint) for constraint in self.constraints):
             # The motor of an armature remembers a speed for a whole step of the solver: it takes no smaller ones. The
             # solver tells the load of a joint for the last of the smaller ones only, in which a blow may be over.
             bodies = [self.physics.rigid_bodies[self.handles[path]] for path in self.weights]
@@ -850,6 +854,7 @@ class SolverSpace(Engine):
             effects.aim(self.physics, seconds)
         for follower in self.followers:
             follower.aim(self.physics, seconds)
+        self._rotors.push(self.physics, seconds)
         for train in self.trains:
             train.push(self.physics, self.weights, seconds)
         if measured:
@@ -863,6 +868,7 @@ class SolverSpace(Engine):
             kinematic = [self.physics.rigid_bodies[self.handles[path]] for path in ways]
             self._swings.settle(self.physics, self._views, kinematic)
         self._hook.end(self.physics)
+        self._rotors.release()
         self._corrections.go_on(noted, self.physics, self._touched, np.array(self.gravity), seconds)
         for train in self.trains:
             train.release(self.physics)
@@ -1025,7 +1031,7 @@ class SolverSpace(Engine):
             for constraint in apart:
                 if not constraint.state.effects:
                     joint_effects.insert_effects(constraint, self.physics)
-            self._effective = [joint_effects.Aim(item, self.physics, self.weights) for item in apart]
+            self._effective = [joint_effects.Aim(item) for item in apart]
             fast = [item for item in special if item.state.reduced]
             self._limited = [
                 item for item in fast
@@ -1035,6 +1041,7 @@ class SolverSpace(Engine):
 
     def _break(self, constraint: Constraint) -> None:
         constraint.break_up(self.physics)
+        self._weigh_ends(constraint)
         self._upkeep = None
         self.loads.forget()
         self.bonds.forget()
@@ -1175,6 +1182,7 @@ class SolverSpace(Engine):
     def _joint_changed(self, constraint: Constraint) -> None:
         """Update caches and wake the bodies after a change of a joint."""
         self._set_sleep((constraint.facts.body0, constraint.facts.body1))
+        self._weigh_ends(constraint)
         self._upkeep = None
         self.loads.forget()
         self.bonds.forget()
@@ -1297,16 +1305,26 @@ class SolverSpace(Engine):
     def set_mass(self, path: str, mass: float) -> None:
         if path in self._led:
             self._led[path] = self._led[path].scaled_to(mass)
-            body = self.physics.rigid_bodies[self.handles[path]]
-            body.set_additional_mass_properties(of_solver(self._led[path]), True)
+            self._weigh((path,))
             return
         self.weights[path] = self.weights[path].scaled_to(mass)
         self.loads.forget()
-        body = self.physics.rigid_bodies[self.handles[path]]
-        body.set_additional_mass_properties(of_solver(self.weights[path]), True)
+        self._weigh((path,))
         self._matter = _matter([self.weights.get(path) for path in self.paths])
         self._free_springs()
         self._watch.forget()
+
+    def _weigh_ends(self, constraint: Constraint) -> None:
+        """Let the bodies of a joint feel its armature while it holds."""
+        if constraint.is_rotor:
+            self._weigh({constraint.facts.body0, constraint.facts.body1} & self._rotors.paths)
+
+    def _weigh(self, paths: Collection[str]) -> None:
+        """Give the solver the weights of bodies, with what rotors add."""
+        for path in paths:
+            weight = self.weights[path] if path in self.weights else self._led[path]
+            felt = self._rotors.weigh(path, weight)
+            self.physics.rigid_bodies[self.handles[path]].set_additional_mass_properties(of_solver(felt), True)
 
     # ----------------------------------------------------------------------- snapshots
 
@@ -1339,6 +1357,9 @@ class SolverSpace(Engine):
         self._expected.clear()
         self._led_drives.clear()
         self._rescuer = Rescuer()
+        self._rotors.forget()
+        for path in self._rotors.paths:
+            self._rotors.weigh(path, self.weights[path] if path in self.weights else self._led[path])
         self._matter = _matter([self.weights.get(path) for path in self.paths])
         self._watch.forget()
         self._got = None

@@ -110,7 +110,7 @@ def _is_plain(item: Constraint) -> bool:
     is_special = item.state.reduced or item.facts.breaks or bool(item.facts.bond)
     is_roped = item.state.rope is not None and not item.is_rod
     is_soft = any(freedom.has_soft_limit or freedom.has_bounce for freedom in item.state.freedoms)
-    return not (is_special or is_roped or is_soft or joint_effects.needs_equal_steps(item))
+    return not (is_special or is_roped or is_soft or item.is_rotor or joint_effects.has_armature(item))
 
 
 def _swings_widely(bodies: Sequence[Any], seconds: float, steps: int, small_steps: int) -> bool:

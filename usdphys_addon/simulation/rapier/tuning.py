@@ -309,6 +309,13 @@ HEAVY_SWEEPS = tuned(
     "HEAVY_SWEEPS", 75, 15, "Sweeps for such a group.",
     "As above.", "test_tuning_scenes::test_a_bar_holds_many_times_its_mass",
 )  # fmt: skip
+ROTOR = tuned(
+    "ROTOR", 0.5, math.inf,
+    "Largest armature of a ball joint between two bodies that is inertia of both, relative to that of each with it: "
+    "the mean of both, as a product.",
+    "They turn along with each other by this part less in each step: large rotors would follow late.",
+    "test_rotors::test_heavy_rotors_turn_with_their_bodies",
+)  # fmt: skip
 JOINT_RELAXATIONS = tuned(
     "JOINT_RELAXATIONS", 4, 1,
     "Sweeps of each small step that take out the velocities with which joints and contacts are corrected.",
