@@ -565,7 +565,7 @@ class Constraint:
         return _product((a, -b, -c, -d), _product(_quaternion(second), self._turns[1]))
 
     def spin(self, first: Any, second: Any) -> Vector:
-        """How fast body 1 turns, seen from body 0, along the axes of the joint frame on that, rad/s. In plain numbers."""
+        """How fast body 1 turns, seen from body 0, along the axes of the joint frame on that, rad/s."""
         a, b, c, d = _product(_quaternion(first.position), self._turns[0])
         x, y, z = (after - before for after, before in zip(
             second.angvel.to_tuple(), first.angvel.to_tuple(), strict=True))  # fmt: skip

@@ -2,8 +2,8 @@
 """What simulators beside UsdPhysics say about joints, as further motors of the solver beside that of the drive.
 
 Friction and damping beside a drive stay as they are. Soft limits, springs of a distance, the largest speed, bounces and
-armature are set anew before each step of the solver. In reduced coordinates the solver has an armature and a damping of
-its own.
+armature are set anew before each step of the solver, if the last is not in the bodies, see `rotors`. In reduced
+coordinates the solver has an armature and a damping of its own.
 """
 
 from __future__ import annotations
@@ -38,30 +38,40 @@ def freedoms_of(constraint: Constraint) -> Iterator[tuple[int, Freedom]]:
 
 
 def insert_effects(constraint: Constraint, physics: PhysicsWorld) -> None:
-    """Add the further motors of a joint in maximal coordinates; each is a joint that locks nothing."""
+    """Add the further motors of a joint in maximal coordinates; each is a joint that locks nothing.
+
+    Those that stay as they are share one, with an axis for each.
+    """
     made = constraint.state.effects = {}
+    resisting: dict[str, GenericJoint] = {}
     for axis, freedom in freedoms_of(constraint):
         settings = freedom.settings
+        for number, resistance in enumerate(freedom.resistances):
+            name = f"{RESISTANCE}{number}" if axis != _DISTANCE else f"{RESISTANCE} of the distance {number}"
+            joint = resisting.setdefault(name, _motors(constraint, axis))
+            set_drive(joint, _of_solver(axis), resistance, 0.0)
         names = [
-            *(f"{RESISTANCE}{number}" for number in range(len(freedom.resistances))),
             *(["limit"] if freedom.has_soft_limit else []),
             *(["speed"] if freedom.has_bounce or settings.max_speed < NO_LIMIT else []),
             *(["armature"] if settings.armature > 0.0 and not constraint.is_rotor else []),
         ]
         for name in names:
-            joint = GenericJoint(FREE)
-            joint.local_frame1, joint.local_frame2 = (
-                isometry(constraint.facts.frame0),
-                isometry(constraint.facts.frame1),
-            )
-            joint.contacts_enabled = constraint.facts.collides
-            if axis == _DISTANCE:
-                joint.coupled_axes = JointAxesMask.LIN_AXES
-            if name.startswith(RESISTANCE):
-                set_drive(joint, _of_solver(axis), freedom.resistances[int(name.removeprefix(RESISTANCE))], 0.0)
-            elif name == "armature":
+            joint = _motors(constraint, axis)
+            if name == "armature":
                 set_drive(joint, _of_solver(axis), Drive(damping=settings.armature), 0.0)
             made[axis, name] = physics.impulse_joints.insert(*constraint.handles, joint)
+    for name, joint in resisting.items():
+        made[3, name] = physics.impulse_joints.insert(*constraint.handles, joint)
+
+
+def _motors(constraint: Constraint, axis: int) -> GenericJoint:
+    """A joint that locks nothing, for motors of a degree of freedom."""
+    joint = GenericJoint(FREE)
+    joint.local_frame1, joint.local_frame2 = isometry(constraint.facts.frame0), isometry(constraint.facts.frame1)
+    joint.contacts_enabled = constraint.facts.collides
+    if axis == _DISTANCE:
+        joint.coupled_axes = JointAxesMask.LIN_AXES
+    return joint
 
 
 def _of_solver(axis: int) -> int:
@@ -92,24 +102,27 @@ class Aim:
         self.constraint = constraint
         motors: dict[int, dict[str, Any]] = {}
         for (axis, name), handle in constraint.state.effects.items():
-            motors.setdefault(axis, {})[name] = handle
-        #: (degree of freedom, its motors by name) of those that have some.
+            # A resistance stays as it is, unless its frame turns with a hinge.
+            if not name.startswith(RESISTANCE) or constraint.turns:
+                motors.setdefault(axis, {})[name] = handle
+        #: (degree of freedom, its motors by name) of those that are set.
         self._axes = [(axis, freedom, motors[axis]) for axis, freedom in freedoms_of(constraint) if axis in motors]
-        #: Degrees of freedom of which nothing is to be measured while the joint is slower than it may be.
+        #: Rotations of which nothing is to be measured while the joint is slower than it may be.
         self._plain = {
-            axis for axis, freedom, _ in self._axes
-            if 3 <= axis < 6 and not (constraint.turns and axis == 3)
-            and not (freedom.has_bounce or freedom.has_soft_limit or freedom.settings.armature > 0.0)
+            axis for axis, freedom, names in self._axes
+            if 3 <= axis < 6 and not (constraint.turns and axis == 3) and names.keys() == {"speed"}
+            and not freedom.has_bounce
         }  # fmt: skip
 
     def aim(self, physics: PhysicsWorld, seconds: float) -> None:
         """Set the motors for the next step of the solver, which takes so long."""
+        if not self._axes:
+            return
         constraint, joints, look = self.constraint, physics.impulse_joints, Look(self.constraint, physics)
         for axis, freedom, motors in self._axes:
             settings = freedom.settings
             if axis in self._plain and look.turning <= settings.max_speed:
-                if "speed" in motors:
-                    joints[motors["speed"]].data.set_enabled(False)
+                joints[motors["speed"]].data.set_enabled(False)
                 continue
             # An armature alone asks for the speed only.
             turned = constraint.turns and axis == 3

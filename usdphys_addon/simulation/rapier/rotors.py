@@ -110,8 +110,8 @@ class Rotors:
                         torque[axis] += rotor.armature * (now[other][axis] - before[axis]) / seconds
         self._spins = now
         self._pushed = [(bodies[handle], (x, y, z)) for handle, (x, y, z) in torques.items() if x or y or z]
-        for body, torque in self._pushed:
-            body.add_torque(torque, False)
+        for body, push in self._pushed:
+            body.add_torque(push, False)
 
     def release(self) -> None:
         """Take the torques back after the step."""
