@@ -10,7 +10,8 @@ in many turns, each of which takes all in another order; `_median`: the median o
 `floor_against_engine` is that of the least code, for these boxes alone, that makes the same world: it compares what the
 model says of each body and its collider, takes their poses, adds ready bodies of the solver, keeps handles, weights
 and rows by path, and takes the snapshot that a reset needs. `turned`: of boxes of which no two are turned alike.
-`breakable` is the time of a step with breakable joints over one with others. Prints `name value unit` per figure;
+`breakable` is the time of a step with breakable joints over one with others; `ragdolls_10`, ms, that of ten ragdolls in
+articulations that fall on a floor, and `ragdolls_with_armatures` that over the same without armatures. Prints `name value unit` per figure;
 with --check, exit status 1 where a bound is not met. --large adds 10,000 boxes, for the preview alone.
 """
 
@@ -26,7 +27,7 @@ import bench
 
 MOST = {
     "build_1000": 500.0, "build_against_engine_1000": 1.5, "build_against_engine_10000": 1.6, "build_growth": 12.0,
-    "turned_build_against_engine_1000": 1.8, "breakable_1000": 2.2,
+    "turned_build_against_engine_1000": 1.8, "breakable_1000": 2.2, "ragdolls_with_armatures": 1.5,
     "frame_against_limit_1000": 1.4, "frame_against_limit_5000": 1.4,
 }  # fmt: skip
 #: How much faster than Blender's rigid bodies a frame should be. Where the limit by itself is not, by LIMIT_PART times,
@@ -269,6 +270,38 @@ def breakable(number: int) -> float:
     return spent[1] / spent[0]
 
 
+def ragdolls(number: int) -> tuple[float, float]:
+    """CPU time, ms, of a step of ragdolls as the generator makes them, and that over the same without armatures."""
+    import bpy
+    from usdphys_ext.usdphys_addon.bridge import scene_read
+    from usdphys_ext.usdphys_addon.generators import samples
+    from usdphys_ext.usdphys_addon.generators.ragdoll import RagdollOptions, make_ragdoll
+    from usdphys_ext.usdphys_addon.simulation.world import World
+
+    context = bench.empty()
+    floor = bench.placed("Floor", bench.box("Box"), (0, 0, -0.5))
+    floor.scale = (200, 200, 1)
+    floor.usdphys.colliders.add()
+    for index in range(number):
+        samples.add_figure(context)
+        context.active_object.location = 2.0 * (index % 4), 2.0 * (index // 4), 0.4
+        make_ragdoll(context, RagdollOptions())
+    model = scene_read.read_scene(context.evaluated_depsgraph_get()).model
+    spent = []
+    for armature in (True, False):
+        for prim in () if armature else model.prims.values():
+            if "NewtonJointAPI" in prim.schemas:
+                prim.schemas["NewtonJointAPI"].armature = None
+        world = World(model)
+        start = time.process_time()
+        for _ in range(60):
+            world.step()
+        spent.append((time.process_time() - start) / 60 * 1e3)
+        if not 0.0 < world.positions[:, 2].min() < 0.3:
+            raise RuntimeError("the ragdolls did not fall on the floor")
+    return spent[0], spent[0] / spent[1]
+
+
 def blender(number: int, substeps: int = 0) -> float:
     """Ms per frame of Blender's rigid body world; substeps: 0 is its default."""
     import bpy
@@ -307,6 +340,8 @@ def measure(wanted: Any) -> bench.Rows:
         first, *_, last = made.values()
         yield "build_growth", last["ms"] / first["ms"], "1"
         yield "breakable_1000", breakable(1_000), "1"
+        spent, with_armatures = ragdolls(10)
+        yield from (("ragdolls_10", spent, "ms"), ("ragdolls_with_armatures", with_armatures, "1"))
         if wanted.large:
             built, own = preview(10_000, 60)
             yield from (("build_10000", built, "ms"), ("preview_10000", own, "ms"))
