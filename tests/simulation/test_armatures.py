@@ -157,6 +157,29 @@ def test_a_slide_with_an_armature_falls_as_it_says(armature: float) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("units", [METERS, CENTIMETERS], ids=["m", "cm"])
+@pytest.mark.parametrize("armature", [0.1, 0.5, 5.0])
+def test_a_slide_between_two_that_move_falls_as_its_armature_says(armature: float, units: Units) -> None:
+    """A slide of 1 kg, 0.3 m beside the slide of 1 kg that carries it. Half of its armature acted."""
+    file, angles = File(units), (30.0, 70.0)
+    for name, x in (("A", 0.0), ("B", 0.3)):
+        file.add(file.body(name, (x, 0, 0), size=(0.2, 0.2, 0.2), mass=1.0, collides=False))
+    value = armature / units.kilograms
+    for number, (before, name, x) in enumerate((("", "A", 0.0), ("/World/A", "B", 0.3))):
+        extra = {"apis": ["NewtonJointAPI"], "lines": [f"float newton:armature = {value}"]} if number else {}
+        tilt = about("Y", -angles[number])
+        file.add(file.joint(f"J{number}", "Prismatic", before, f"/World/{name}", axis="X", pos0=(x, 0, 0), rot0=tilt,
+                            rot1=tilt, **extra))  # fmt: skip
+    world = world_of(file)
+    run(world, 0.5)
+    a, b = (np.array((math.cos(math.radians(angle)), 0.0, math.sin(math.radians(angle)))) for angle in angles)
+    masses = [[2.0, a @ b], [a @ b, 1.0 + armature]]
+    ways = np.linalg.solve(masses, [-2.0 * G * a[2], -G * b[2]]) * 0.5 * 0.25
+    first, second = place(world, "A"), place(world, "B") - (0.3, 0.0, 0.0)
+    assert [first @ a, (second - first) @ b] == pytest.approx(ways, rel=0.01)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("armature", "count"), [(0.2, 3), (2.0, 3), (20.0, 3), (20.0, 5)])
 def test_a_row_of_links_with_armatures_falls_as_in_mujoco(armature: float, count: int) -> None:
     worlds = [world_of(link(armature, METERS, count=count), engine=engine) for engine in ("preview", "mujoco")]

@@ -60,13 +60,13 @@ def matrix_of(pose: Isometry3) -> Matrix:
     return result
 
 
-def yielding(facts: JointFacts, weights: Mapping[str, Weight]) -> list[float]:
+def yielding(facts: JointFacts, weights: Mapping[str, Weight], *, is_held: bool = False) -> list[float]:
     """By how much each degree of freedom yields, 1/kg or 1/(kg m2), were its bodies otherwise free: (6,).
 
-    Other joints only make it less.
+    Other joints only make it less. is_held: the joint itself keeps its bodies from turning where it locks all rotations.
     """
     compliances = np.zeros(6)
-    is_straight = all(freedom.is_locked for freedom in facts.freedoms[3:])
+    is_straight = is_held and all(freedom.is_locked for freedom in facts.freedoms[3:])
     for path, frame in ((facts.body0, facts.frame0), (facts.body1, facts.frame1)):
         weight = weights.get(path)
         if weight is None:

@@ -633,7 +633,7 @@ class SolverSpace(Engine):
             if any(drive.stiffness > 0.0 for _, drive in item.drives()):
                 more = max(bodies[handle].additional_solver_iterations for handle in item.handles)
                 item.small_step = self.time_step / self._steps / (number + more)
-                item.yields = yielding(item.facts, self.weights)
+                item.yields = yielding(item.facts, self.weights, is_held=True)
                 if item.active:
                     item.apply_drives(self.physics)
 
