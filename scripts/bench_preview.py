@@ -11,8 +11,9 @@ in many turns, each of which takes all in another order; `_median`: the median o
 model says of each body and its collider, takes their poses, adds ready bodies of the solver, keeps handles, weights
 and rows by path, and takes the snapshot that a reset needs. `turned`: of boxes of which no two are turned alike.
 `breakable` is the time of a step with breakable joints over one with others; `ragdolls_10`, ms, that of ten ragdolls in
-articulations that fall on a floor, and `ragdolls_with_armatures` that over the same without armatures. Prints `name value unit` per figure;
-with --check, exit status 1 where a bound is not met. --large adds 10,000 boxes, for the preview alone.
+articulations that fall on a floor, and `ragdolls_with_armatures` that over the same without armatures. Prints `name
+value unit` per figure; with --check, exit status 1 where a bound is not met. --large adds 10,000 boxes, for the preview
+alone.
 """
 
 from __future__ import annotations
@@ -272,7 +273,6 @@ def breakable(number: int) -> float:
 
 def ragdolls(number: int) -> tuple[float, float]:
     """CPU time, ms, of a step of ragdolls as the generator makes them, and that over the same without armatures."""
-    import bpy
     from usdphys_ext.usdphys_addon.bridge import scene_read
     from usdphys_ext.usdphys_addon.generators import samples
     from usdphys_ext.usdphys_addon.generators.ragdoll import RagdollOptions, make_ragdoll

@@ -63,7 +63,7 @@ def matrix_of(pose: Isometry3) -> Matrix:
 def yielding(facts: JointFacts, weights: Mapping[str, Weight], *, is_held: bool = False) -> list[float]:
     """By how much each degree of freedom yields, 1/kg or 1/(kg m2), were its bodies otherwise free: (6,).
 
-    Other joints only make it less. is_held: the joint itself keeps its bodies from turning where it locks all rotations.
+    Other joints only make it less. is_held: where the joint locks all rotations, it keeps its bodies from turning.
     """
     compliances = np.zeros(6)
     is_straight = is_held and all(freedom.is_locked for freedom in facts.freedoms[3:])
