@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from .answers import rk4
 from .author import UNITS, File, Units, about, block
 from .helpers import world_of
 
@@ -99,3 +100,54 @@ def test_a_box_slides_down_the_tray_of_an_articulation(apis: list[str], units: U
     answer = 0.5 * 9.81 * (math.sin(angle) - 0.3 * math.cos(angle))
     assert way @ along == pytest.approx(answer, rel=0.02)
     assert abs(way @ up) < 0.005
+
+
+def sprung(dof: str, target: float, units: Units, *, is_soft: bool = False) -> File:
+    """A body that a joint with two degrees of freedom holds, so that it is apart from the articulation beside it.
+
+    Springs of 10 N m/rad, 0.5 N m s/rad and 10 N/m, 2 N s/m; or, soft, a limit at 0 whose spring has pushed it away.
+    """
+    file = File(units, gravity=(0, 0, 0))
+    file.add(file.body("A", (0, 0, 3), size=(0.3, 0.3, 0.3), mass=2.0, inertia=(0.1,) * 3, collides=False,
+                       apis=ARTICULATION))  # fmt: skip
+    file.add(file.joint("Root", "Fixed", "", f"{W}/A", pos0=(0, 0, 3)))
+    spin = tuple(2.0 * (name == dof) for name in ("rotX", "rotY", "rotZ")) if is_soft else None
+    file.add(file.body("B", (0, 0, 3), size=(0.2, 0.2, 0.2), mass=1.0, inertia=(0.1,) * 3, spin=spin, collides=False))
+    free = (dof, "transZ")
+    limits: dict[str, tuple[float, float]] = {
+        name: (1.0, -1.0) for name in ("transX", "transY", "transZ", "rotX", "rotY", "rotZ") if name not in free
+    }  # fmt: skip
+    drives, more = {"transZ": {"stiffness": 10.0, "damping": 2.0, "targetPosition": 0.1}}, {}
+    if is_soft:
+        limits[dof] = (-math.pi / 2, 0.0)
+        more = {"apis": [f"PhysxLimitAPI:{dof}"], "lines": [f"float physxLimit:{dof}:stiffness = {file.torque(10.0)}"]}
+    else:
+        drives[dof] = {"stiffness": 10.0, "damping": 0.5, "targetPosition": target}
+    file.add(file.joint("Held", "D6", f"{W}/A", f"{W}/B", limits=limits, drives=drives, **more))  # type: ignore[arg-type]
+    return file
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("units", UNITS, ids=lambda units: units.name)
+@pytest.mark.parametrize("target", [-0.2, 0.8, 1.4])
+@pytest.mark.parametrize("dof", ["rotX", "rotY", "rotZ"])
+def test_springs_of_a_joint_beside_an_articulation_are_as_stiff_as_they_say(dof, target, units) -> None:
+    """Those of rotations had half of their stiffness, and less the farther they were from their target."""
+    world = world_of(sprung(dof, target, units))
+    for step in range(1, 6):
+        for _ in range(6):
+            world.step()
+        states = rk4(lambda y: np.array([y[1], (10.0 * (target - y[0]) - 0.5 * y[1]) / 0.1]), (0, 0), 0.1 * step, 500)
+        assert world.joint_position(f"{W}/Held", dof) == pytest.approx(float(states[-1][0]), abs=0.02 * abs(target))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("units", UNITS, ids=lambda units: units.name)
+@pytest.mark.parametrize("dof", ["rotX", "rotY", "rotZ"])
+def test_soft_limits_of_a_joint_beside_an_articulation_are_as_stiff_as_they_say(dof, units) -> None:
+    """A body at 2 rad/s turns beyond its limit by 2 sqrt(I / k)."""
+    world, most = world_of(sprung(dof, 0.0, units, is_soft=True)), 0.0
+    for _ in range(20):
+        world.step()
+        most = max(most, world.joint_position(f"{W}/Held", dof))
+    assert most == pytest.approx(2.0 * math.sqrt(0.1 / 10.0), rel=0.03)

@@ -40,6 +40,8 @@ ROD_STIFFNESS = 1e9
 RESISTANCE = "resistance"
 #: Largest turn (rad) of a hinge after which its frame follows.
 _FOLLOWS = 0.25
+#: Angles (rad) closer to each other than this are equal.
+_ROUND = 1e-5
 #: Smallest angle (rad) of a cone with two angles: an ellipse of zero width would block the other direction too.
 _NARROW = 0.01
 #: A drive swings that damps less than so many times as much as the solver does; all but this part is made up for.
@@ -143,6 +145,9 @@ class Constraint:
         self.turns = facts.turns
         #: True if it follows another joint, over any number of turns.
         self.follows = False
+        #: True if it is in maximal coordinates at a body in reduced ones, and a rotation has a spring; and where its
+        #: rotations are then, rad.
+        self.is_beside_tree, self._angles = False, [0.0, 0.0, 0.0]
         #: True if its armature is inertia of its bodies, see `rotors`.
         self.is_rotor = False
         self._turns = tuple(frames.quaternion_of(frame[:3, :3]) for frame in (facts.frame0, facts.frame1))
@@ -284,7 +289,39 @@ class Constraint:
                 if drive.damping > self.rigid_damping:
                     speed = drive.target_velocity + state.ahead
                     drive = replace(drive, damping=self.soft_damping, target_velocity=speed)
-                set_drive(joint, axis, replace(drive, damping=self._damping(axis, drive)), target)
+                damping = self._damping(axis, drive)
+                stiffness = drive.stiffness * (self.sine_factor(axis, target) if axis >= 3 else 1.0)
+                set_drive(joint, axis, replace(drive, stiffness=stiffness, damping=damping), target)
+
+    def sine_factor(self, axis: int, target: float, *, is_turned: bool = False) -> float:
+        """By what a spring of a rotation is to be stiffer in the solver.
+
+        target: rad, in the solver's coordinate. is_turned: the frame is turned with the joint, so that this is 0 now.
+
+        Of joints at bodies in reduced coordinates the solver takes the difference of the sines of half of the angles for
+        that of the angles.
+        """
+        if not self.is_beside_tree:
+            return 1.0
+        now = 0.0 if is_turned else self._angles[axis - 3]
+        if abs(target - now) < _ROUND:
+            return 2.0 / math.cos(0.5 * now)
+        return (target - now) / (math.sin(0.5 * target) - math.sin(0.5 * now))
+
+    def note_angles(self, physics: PhysicsWorld) -> None:
+        """Note where the rotations are now, in the solver's coordinates."""
+        w, *sines = self.turn(*(physics.rigid_bodies[handle].position for handle in self.handles))
+        self._angles = [2.0 * math.asin(min(max(math.copysign(1.0, w) * sine, -1.0), 1.0)) for sine in sines]
+        if self.turns:
+            self._angles[0] = math.remainder(2.0 * math.atan2(sines[0], w) - self.state.angle, 2.0 * math.pi)
+
+    def _is_sprung(self) -> bool:
+        """True if a rotation has a spring."""
+        return any(
+            freedom.has_soft_limit or (freedom.drive is not None and freedom.drive.stiffness != 0.0)
+            for freedom in self.state.freedoms[3:]
+            if not freedom.is_locked
+        )
 
     def _damping(self, axis: int, drive: Drive) -> float:
         """The damping of a drive in the solver: less by what the solver damps a spring that swings freely by itself.
@@ -439,13 +476,17 @@ class Constraint:
 
     # ----------------------------------------------------------------------- before a step
 
-    @property
-    def needs_upkeep(self) -> bool:
+    def needs_upkeep(self, physics: PhysicsWorld) -> bool:
         """True if `upkeep` must be called before each step."""
         state, cone = self.state, self.facts.cone
         if state.reduced or not self.active:
             return False
-        return state.push is not None or (cone is not None and cone[0] != cone[1]) or self._turns_far()
+        trees = physics.multibody_joints
+        self.is_beside_tree = self._is_sprung() and any(
+            trees.rigid_body_link(handle) is not None for handle in self.handles
+        )
+        is_odd = state.push is not None or (cone is not None and cone[0] != cone[1])
+        return is_odd or self.is_beside_tree or self._turns_far()
 
     def _turns_far(self) -> bool:
         if not self.turns or self.state.base is None:
@@ -536,6 +577,9 @@ class Constraint:
             self._push(physics, first, second)
         if state.base is None:
             return
+        if self.is_beside_tree:
+            self.note_angles(physics)
+            self._apply(physics.impulse_joints[state.base].data)
         if cone is not None and cone[0] != cone[1]:
             w, x, y, z = self.turn(first, second)
             across, along = 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)

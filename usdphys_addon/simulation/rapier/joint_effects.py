@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -178,7 +179,7 @@ class _Motor:
     """Sets motors of one degree of freedom. place: where it is."""
 
     def __init__(self, constraint: Constraint, physics: PhysicsWorld, axis: int, place: float) -> None:
-        self.joints, self.place = physics.impulse_joints, place
+        self.constraint, self.joints, self.place = constraint, physics.impulse_joints, place
         self.axis = _of_solver(axis)
         # The solver measures angles from the frames: turned with the hinge, they are small.
         self.frame = constraint.turned_frame(place) if constraint.turns and axis == 3 else None
@@ -197,9 +198,11 @@ class _Motor:
         if drive is None:
             return
         self.turn(handle)
-        set_drive(
-            joint, self.axis, drive, drive.target_position - (self.place if self.frame is not None else 0.0)
-        )  # fmt: skip
+        target = drive.target_position - (self.place if self.frame is not None else 0.0)
+        if 3 <= self.axis < 6 and drive.stiffness > 0.0:
+            factor = self.constraint.sine_factor(self.axis, target, is_turned=self.frame is not None)
+            drive = replace(drive, stiffness=drive.stiffness * factor)
+        set_drive(joint, self.axis, drive, target)
 
     def brake(self, handle: Any, damping: float, speed: float) -> None:
         """Let a motor brake what deviates from a speed (m/s or rad/s) with a damping (N s/m or N m s)."""

@@ -1025,7 +1025,7 @@ class SolverSpace(Engine):
     def _kept_up(self) -> list[Constraint]:
         """The joints that need `upkeep` before each step; cached until a joint changes."""
         if self._upkeep is None:
-            self._upkeep = [constraint for constraint in self.constraints if constraint.needs_upkeep]
+            self._upkeep = [constraint for constraint in self.constraints if constraint.needs_upkeep(self.physics)]
             special = [item for item in self.constraints if item.active and any(joint_effects.freedoms_of(item))]
             apart = [item for item in special if not item.state.reduced]
             for constraint in apart:
