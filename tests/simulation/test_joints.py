@@ -18,7 +18,7 @@ from usdphys_ext.usdphys_addon.simulation.notices import Notices
 from usdphys_ext.usdphys_addon.simulation.rapier.grab import pull
 from usdphys_ext.usdphys_addon.simulation.world import World
 
-from .author import CENTIMETERS, DEGREE, INF, METERS, File, Units, Vector, about, block
+from .author import CENTIMETERS, DEGREE, INF, METERS, UNITS, File, Units, Vector, about, block
 from .catalogue import NEVER, ROD, SCENES
 from .helpers import apart, codes, made, model_in, place, run, turn, world_of
 
@@ -1526,3 +1526,23 @@ def test_a_cone_or_rope_on_a_link_of_an_articulation_holds(kind: str, limit: dic
     assert farthest == pytest.approx(1.0, abs=0.01)
     assert lowest == pytest.approx(30, abs=1) if "cone" in limit else lowest > 70
     assert "ArticulationNotReduced" in codes(world)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("units", UNITS, ids=lambda units: units.name)
+@pytest.mark.parametrize("high", [0.3, 0.5, 1.0])
+def test_an_arm_stays_at_the_limit_that_it_falls_to(high: float, units: Units) -> None:
+    """On a base that a fixed joint holds. It rose again by 0.03 to 0.07 rad, with a third of its speed."""
+    file = File(units)
+    file.add(file.body("Base", (0, 0, 3), size=(0.3, 0.3, 0.3), mass=2.0, collides=False))
+    file.add(file.joint("Held", "Fixed", "", f"{W}/Base", pos0=(0, 0, 3)))
+    file.add(file.body("Arm", (0.5, 0, 3), size=(1, 0.05, 0.05), mass=1.0, inertia=(0.01, 1 / 12, 1 / 12),
+                       collides=False))  # fmt: skip
+    file.add(file.joint("Hinge", "Revolute", f"{W}/Base", f"{W}/Arm", axis="Y", pos1=(-0.5, 0, 0), low=-1.0,
+                        high=high))  # fmt: skip
+    world, angles = world_of(file), []
+    for _ in range(60):
+        world.step()
+        angles.append(world.joint_position(f"{W}/Hinge", "angular"))
+    arrived = next(row for row, angle in enumerate(angles) if angle > high - 0.02)
+    assert max(angles) < high + 2e-3 and min(angles[arrived + 1 :]) > high - 0.01

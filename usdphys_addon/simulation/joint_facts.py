@@ -135,6 +135,12 @@ class JointFacts:
         return {name: freedom for name, freedom in freedoms.items() if not freedom.is_locked}
 
     @property
+    def has_stops(self) -> bool:
+        """True for a joint between two bodies that move, with limits that are no springs."""
+        hard = [freedom.is_limited and not freedom.settings.is_soft for freedom in self.freedoms]
+        return bool(self.body0 and self.body1 and not self.bond and (any(hard) or self.cone is not None))
+
+    @property
     def turns(self) -> bool:
         """True for a hinge: it turns about X alone."""
         return [axis for axis, freedom in enumerate(self.freedoms) if axis >= 3 and not freedom.is_locked] == [3]

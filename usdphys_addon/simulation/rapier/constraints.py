@@ -298,8 +298,8 @@ class Constraint:
 
         target: rad, in the solver's coordinate. is_turned: the frame is turned with the joint, so that this is 0 now.
 
-        Of joints at bodies in reduced coordinates the solver takes the difference of the sines of half of the angles for
-        that of the angles.
+        For joints at bodies in reduced coordinates the solver takes the difference of the sines of half of the angles
+        for that of the angles.
         """
         if not self.is_beside_tree:
             return 1.0

@@ -151,7 +151,8 @@ def _joints_of(setup: Setup, clusters: Sequence[list[int]]) -> list[list[JointFa
 class Needs(NamedTuple):
     """What clusters that share a world have in common: all settings of that world follow from it.
 
-    is_busy: has joints, or bounces. breaks_in_loop, has_wheels, has_armature, has_bonds, breaks: of the joints.
+    is_busy: has joints, or bounces. breaks_in_loop, has_wheels, has_armature, has_stops, has_bonds, breaks: of the
+    joints.
     contacts: how they yield. length: m, the size of the bodies.
     """
 
@@ -162,6 +163,7 @@ class Needs(NamedTuple):
     breaks_in_loop: bool
     has_wheels: bool
     has_armature: bool
+    has_stops: bool
     has_bonds: bool
     contacts: ContactSteps
     length: float
@@ -189,7 +191,8 @@ def needs_of(
     ]  # fmt: skip
     return Needs(
         is_busy, bounces, bool(joints), breaks, breaks and _has_loop(joints), any(map(is_axle, joints)),
-        any(map(_has_armature, joints)), any(facts.bond for facts in joints), contacts,
+        any(map(_has_armature, joints)), any(facts.has_stops for facts in joints), any(facts.bond for facts in joints),
+        contacts,
         _unit(_median(extents), len(rows)),
     )  # fmt: skip
 

@@ -52,7 +52,9 @@ def tune_joints(
     reduced = {path for facts in inside for path in (facts.body0, facts.body1)}
     is_brittle = breaks or any(constraint.facts.bond for constraint in constraints)
     if not is_brittle:
-        physics.integration_parameters.num_internal_stabilization_iterations = tuning.JOINT_RELAXATIONS
+        has_stops = any(item.facts.has_stops and not item.state.reduced for item in constraints)
+        relaxations = tuning.STOP_RELAXATIONS if has_stops else tuning.JOINT_RELAXATIONS
+        physics.integration_parameters.num_internal_stabilization_iterations = relaxations
     driven = [
         item for item in constraints
         if not item.facts.bond and any(drive.stiffness > 0.0 for drive in item.facts.drives)

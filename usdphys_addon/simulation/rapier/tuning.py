@@ -323,6 +323,13 @@ JOINT_RELAXATIONS = tuned(
     "0.07 with two, and rest with three. Not where joints break: their loads would be others.",
     "test_joints_at_rest::test_a_wrist_holds_where_a_light_hand_hits_the_floor",
 )  # fmt: skip
+STOP_RELAXATIONS = tuned(
+    "STOP_RELAXATIONS", 16, 4,
+    "The same, where joints between two bodies that move have limits in maximal coordinates.",
+    "What four sweeps leave throws an arm on a base that a fixed joint holds back off its limit, with a third of its "
+    "speed.",
+    "test_joints::test_an_arm_stays_at_the_limit_that_it_falls_to",
+)  # fmt: skip
 WHEEL_DAMPING = tuned(
     "WHEEL_DAMPING", 1.0, 1e9,
     "Damping of such a drive in the solver times the length of a small step, relative to the inertia of the wheel.",
