@@ -317,7 +317,8 @@ class Specification:
         if link.facts.cone is not None or link.facts.distance is not None:
             self.closures[path] = closures.Closure(facts=link.facts)
         if link.is_ball:
-            node.add_joint(name=f"{path} ball", type=mujoco.mjtJoint.mjJNT_BALL, pos=frame[:3, 3])
+            ball = node.add_joint(name=f"{path} ball", type=mujoco.mjtJoint.mjJNT_BALL, pos=frame[:3, 3])
+            ball.armature = link.facts.freedoms[3].settings.armature
             return
         for axis in link.chain:
             freedom, name = link.facts.freedoms[axis], f"{path} {axis}"

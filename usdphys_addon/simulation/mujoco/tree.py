@@ -38,10 +38,11 @@ class Link:
 
     @property
     def is_ball(self) -> bool:
-        """True for a joint that turns in all ways, without limits and drives."""
+        """True for a joint that turns in all ways alike, without limits and drives."""
         turns = self.facts.freedoms[3:]
-        plain = not any(each.is_locked or each.is_limited or each.drive for each in turns)
-        return plain and all(each.is_locked for each in self.facts.freedoms[:3])
+        plain = not any(each.is_locked or each.is_limited or each.drive or each.resistances for each in turns)
+        is_even = len({each.settings.armature for each in turns}) == 1
+        return plain and is_even and all(each.is_locked for each in self.facts.freedoms[:3])
 
     @property
     def chain(self) -> list[int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rapier3d import GenericJoint, JointAxesMask, PhysicsWorld
@@ -108,6 +108,8 @@ class Aim:
                 motors.setdefault(axis, {})[name] = handle
         #: (degree of freedom, its motors by name) of those that are set.
         self._axes = [(axis, freedom, motors[axis]) for axis, freedom in freedoms_of(constraint) if axis in motors]
+        #: By translation, `Look.arms` of the last step.
+        self._arms: dict[int, Arms] = {}
         #: Rotations of which nothing is to be measured while the joint is slower than it may be.
         self._plain = {
             axis for axis, freedom, names in self._axes
@@ -140,9 +142,16 @@ class Aim:
                 elif name == "armature":
                     # The force is -armature * (change of speed) / seconds, implicitly.
                     armature = constraint.state.armature * settings.armature
-                    motor.brake(handle, armature / seconds, look.speed(axis))
+                    motor.brake(handle, armature / seconds, self._speed_before(axis, look))
                 else:
                     motor.turn(handle)
+
+    def _speed_before(self, axis: int, look: Look) -> float:
+        """The speed of a degree of freedom before its bodies moved on: a slide that is turned gains speed by that."""
+        if axis >= 3:
+            return look.speed(axis)
+        before, self._arms[axis] = self._arms.get(axis), look.arms(axis)
+        return look.speed(axis) if before is None else look.speed_at(*before)
 
 
 def _wanted_speed(freedom: Freedom, place: float, speed: float, seconds: float) -> float | None:
@@ -211,6 +220,14 @@ class _Motor:
         joint.set_motor_velocity(JOINT_AXES[self.axis], speed, damping)
 
 
+class Arms(NamedTuple):
+    """The way (3,) of a translation, and from both centres of mass to the point that it moves (3,), in the world."""
+
+    way: Matrix
+    first: Matrix
+    second: Matrix
+
+
 class Look:
     """Where a joint is now and how fast it moves: what its degrees of freedom share is measured once."""
 
@@ -237,14 +254,28 @@ class Look:
             if self._spin is None:
                 self._spin = self.constraint.spin(*self._bodies)
             return self._spin[axis - 3]
+        if axis < 3:
+            return self.speed_at(*self.arms(axis))
         first, second = self._bodies
         world0, world1 = self._in_world()
         place = world1[:3, 3]
         speed = _vector(second.velocity_at_point(tuple(place))) - _vector(first.velocity_at_point(tuple(place)))
-        if axis < 3:
-            return float(speed @ world0[:3, axis])
         line = place - world0[:3, 3]
         return float(speed @ line) / max(float(np.linalg.norm(line)), 1e-9)
+
+    def arms(self, axis: int) -> Arms:
+        """Where a translation pushes both bodies."""
+        world0, world1 = self._in_world()
+        first, second = (world1[:3, 3] - _vector(body.center_of_mass) for body in self._bodies)
+        return Arms(world0[:3, axis], first, second)
+
+    def speed_at(self, way: Matrix, first: Matrix, second: Matrix) -> float:
+        """Speed (m/s) along a way (3,) of the ends of arms (3,) from both centres of mass."""
+        speeds = [
+            _vector(body.linvel) + np.cross(_vector(body.angvel), arm)
+            for body, arm in zip(self._bodies, (first, second), strict=True)
+        ]
+        return float((speeds[1] - speeds[0]) @ way)
 
     def spins(self, axis: int) -> tuple[float, float]:
         """How fast each body turns about the axis of a rotation, rad/s."""
@@ -274,13 +305,15 @@ def _vector(value: Any) -> Matrix:
 def set_tree_settings(constraint: Constraint, physics: PhysicsWorld) -> None:
     """Give the solver the armature of a joint in reduced coordinates, and a damping that is not in its drive."""
     multibody, number = physics.multibody_joints.get(constraint.state.link)
-    place = multibody.get_link(number).assembly_id
-    for _, freedom in freedoms_of(constraint):
-        dampings = [drive.damping for drive in freedom.resistances if not drive.is_friction]
-        armature, damping = list(multibody.armature()), list(multibody.damping())
-        armature[place], damping[place] = freedom.settings.armature, sum(dampings)
-        multibody.set_armature(armature)
-        multibody.set_damping(damping)
+    first = multibody.get_link(number).assembly_id
+    free = [axis for axis, freedom in enumerate(constraint.state.freedoms) if not freedom.is_locked]
+    armature, damping = list(multibody.armature()), list(multibody.damping())
+    for axis, freedom in freedoms_of(constraint):
+        place = first + free.index(axis)
+        armature[place] = freedom.settings.armature
+        damping[place] = sum(drive.damping for drive in freedom.resistances if not drive.is_friction)
+    multibody.set_armature(armature)
+    multibody.set_damping(damping)
 
 
 def why_not_reduced(freedom: Freedom) -> str:

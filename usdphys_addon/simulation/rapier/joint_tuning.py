@@ -137,8 +137,6 @@ def _bear_armatures(
                 f"{prim.display} is in no articulation and has an armature of {ratio:.2g} times the inertia of its "
                 "bodies: a part of it acts.",
             )  # fmt: skip
-        if ratio < tuning.LEAST_ARMATURE and item.facts.path not in looped:
-            continue
         for path in (item.facts.body0, item.facts.body1):
             left[path] = max(left[path], ratio * item.state.armature)
     return left

@@ -130,9 +130,8 @@ def joint_sweeps(
     largest one of a joint in maximal coordinates, relative to the inertia without it.
     """
     if armature:
-        least = tuning.LINKAGE_SWEEPS if group.is_loop else 0
         most = max(tuning.MOST_LINKAGE_SWEEPS / len(group.bodies), tuning.LINKAGE_SWEEPS)
-        wanted = min(max(tuning.ARMATURE_SWEEPS * armature, least), most)
+        wanted = min(max(tuning.ARMATURE_SWEEPS * armature, tuning.LINKAGE_SWEEPS), most)
         return max(math.ceil(wanted), joint_sweeps(group, small_steps, springs, apart, drives))
     if drives and group.is_loop:
         wanted = tuning.LINKAGE_SWEEPS * max(group.spread / tuning.LINKAGE_SPREAD, 1.0)
