@@ -86,42 +86,48 @@ def any_joint(rng: Random, file: File, name: str, ends: list[tuple[str, Vector, 
                       apis=["NewtonJointAPI"] if lines else [], **settings)  # fmt: skip
 
 
-def mechanism(seed: int) -> tuple[File, list[str]]:
-    """(file, names of its bodies)."""
+def mechanism(seed: int, *, is_free: bool) -> tuple[File, list[str]]:
+    """(file, names of its bodies). is_free: nothing holds it, and it turns as a whole where nothing falls."""
     rng = Random(seed)
-    file, poses = File(UNITS[seed % 3]), {"": Pose(np.zeros(3), IDENTITY)}
-    is_articulation = rng.random() < 0.5
+    file, poses = File(UNITS[seed % 3], gravity=(0, 0, 0 if is_free else -9.81)), {"": Pose(np.zeros(3), IDENTITY)}
+    is_articulation, spin = rng.random() < 0.5, np.array([rng.uniform(-3.0, 3.0) for _ in range(3)]) * is_free
     for number in range(rng.randint(1, 4)):
         name, above = f"B{number}", rng.choice([path for path in poses if path] or [""])
         away = np.array([rng.uniform(-0.5, 0.5) for _ in range(3)])
         pose = Pose(poses[above].place + away + (0, 0, 0 if above else 3.0), any_turn(rng))
         sizes, mass = [rng.uniform(0.1, 0.4) for _ in range(3)], rng.choice((0.5, 1.0, 2.0, 5.0))
         squares = [size * size for size in sizes]
+        center = [rng.uniform(-0.05, 0.05) for _ in range(3)] if rng.random() < 0.3 else [0.0, 0.0, 0.0]
+        axes = frames.matrix_of(pose.turn)
+        speed = np.cross(spin, pose.place + axes @ center)
         file.add(file.body(
             name, tuple(pose.place.tolist()), pose.turn, size=sizes, mass=mass, collides=False,
             inertia=[mass * (sum(squares) - square) / 12.0 for square in squares],
-            center=[rng.uniform(-0.05, 0.05) for _ in range(3)] if rng.random() < 0.3 else None,
+            center=center, velocity=(speed @ axes).tolist(), spin=(spin @ axes).tolist(),
             apis=["PhysicsArticulationRootAPI"] if is_articulation and not number else (),
         ))  # fmt: skip
         poses[f"/World/{name}"] = pose
         middle = 0.5 * (poses[above].place + pose.place) if above else pose.place
-        point, axes = middle + [rng.uniform(-0.25, 0.25) for _ in range(3)], any_turn(rng)
-        ends = [(path, *poses[path].own(point, axes)) for path in (above, f"/World/{name}")]
-        file.add(any_joint(rng, file, f"J{number}", ends if rng.random() < 0.7 else ends[::-1]))
+        point, around = middle + [rng.uniform(-0.25, 0.25) for _ in range(3)], any_turn(rng)
+        ends = [(path, *poses[path].own(point, around)) for path in (above, f"/World/{name}")]
+        joint = any_joint(rng, file, f"J{number}", ends if rng.random() < 0.7 else ends[::-1])
+        if above or not is_free:
+            file.add(joint)
     names = [path.removeprefix("/World/") for path in poses if path]
     return file, names
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("is_free", [False, True], ids=["held", "free"])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_random_mechanisms_move_as_in_mujoco(seed: int) -> None:
-    file, names = mechanism(seed)
-    ours, theirs = world_of(file), world_of(file, engine="mujoco", time_step=1.0 / 480.0)
+def test_random_mechanisms_move_as_in_mujoco(seed: int, is_free: bool) -> None:
+    file, names = mechanism(seed, is_free=is_free)
+    ours, theirs = world_of(file), world_of(file, engine="mujoco", time_step=1.0 / 960.0)
     start = {name: place(ours, name).copy() for name in names}
     for world in (ours, theirs):
         run(world, SECONDS)
     way = max(float(np.linalg.norm(place(theirs, name) - start[name])) for name in names)
     for name in names:
-        assert math.dist(place(ours, name), place(theirs, name)) < 0.01 + 0.03 * way
+        assert math.dist(place(ours, name), place(theirs, name)) < 0.02 + 0.03 * way
         cosine = 0.5 * (float(np.trace(turn(ours, name).T @ turn(theirs, name))) - 1.0)
-        assert math.degrees(math.acos(min(max(cosine, -1.0), 1.0))) < 6.0
+        assert math.degrees(math.acos(min(max(cosine, -1.0), 1.0))) < 8.0

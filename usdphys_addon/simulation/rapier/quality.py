@@ -148,12 +148,12 @@ def armature_relaxations(armature: float, bodies: int) -> int:
     With too few of them, the bodies move as if they had a part of the armature. armature: the largest one, relative to
     the inertia without it. bodies: that joints hold.
     """
-    return math.ceil(tuning.ARMATURE_RELAXATIONS * min(armature, most_armature(bodies)))
+    return math.ceil(min(tuning.ARMATURE_RELAXATIONS * armature, most_armature(bodies)))
 
 
 def most_armature(bodies: int) -> float:
     """The largest armature, relative to the inertia without it, that acts as it says; bodies: that joints hold."""
-    return tuning.MOST_LINKAGE_SWEEPS / (tuning.ARMATURE_RELAXATIONS * max(bodies, 1))
+    return tuning.MOST_LINKAGE_SWEEPS / max(bodies, 1)
 
 
 def slows_drives(group: Hanging, sweeps: int, drives: int) -> bool:

@@ -274,7 +274,7 @@ ARMATURE_SWEEPS = tuned(
     "test_armatures::test_a_row_of_links_with_armatures_falls_as_in_mujoco",
 )  # fmt: skip
 ARMATURE_RELAXATIONS = tuned(
-    "ARMATURE_RELAXATIONS", 1.0, 1e-9,
+    "ARMATURE_RELAXATIONS", 5.0, 1e-9,
     "Sweeps of each small step that take out the velocities of corrections, times the ratio of an armature to the "
     "inertia without it.",
     "With as many as others get, five links in a row with 240 times their inertia fall by 2 % farther.",
