@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Random mechanisms move as in MuJoCo: trees of one to four bodies on joints of every kind, in any place and turn.
 
-Springs, motors, limits, friction and armatures of random strength. Not here: joints that turn about two of three
-axes, of whose angles MuJoCo makes others; drives that accelerate, which weigh inertia otherwise; and ropes that become
-taut, which rebound.
+Springs, motors, friction and armatures of random strength. Not here: joints that turn about two of three axes, of whose
+angles MuJoCo makes others; drives that accelerate, which weigh inertia otherwise; and limits and ropes, off which one of
+both rebounds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ UNITS = (METERS, CENTIMETERS, MILLIMETERS)
 DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 LOCKED = (1.0, -1.0)
 SECONDS = 0.5
-SEEDS = range(60)
+SEEDS = range(40)
 
 
 class Pose(NamedTuple):
@@ -69,8 +69,6 @@ def any_joint(rng: Random, file: File, name: str, ends: list[tuple[str, Vector, 
         settings["limits"] = dict.fromkeys((dof for dof in DOFS if dof not in free), LOCKED)
     elif kind in ("Revolute", "Prismatic"):
         settings["axis"] = rng.choice("XYZ")
-        if rng.random() < 0.3:
-            settings |= {"low": -rng.uniform(0.1, 0.4), "high": rng.uniform(0.1, 0.4)}
     turns = all(dof in ("angular", "ball") or dof.startswith("rot") for dof in free)
     drives = {dof: drive for dof in free if dof != "ball" and (drive := any_drive(rng, dof)) is not None}
     settings["drives"] = {} if len(free) == 3 else drives
@@ -122,12 +120,12 @@ def mechanism(seed: int, *, is_free: bool) -> tuple[File, list[str]]:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_mechanisms_move_as_in_mujoco(seed: int, is_free: bool) -> None:
     file, names = mechanism(seed, is_free=is_free)
-    ours, theirs = world_of(file), world_of(file, engine="mujoco", time_step=1.0 / 960.0)
+    ours, theirs = world_of(file), world_of(file, engine="mujoco", time_step=1.0 / 3840.0)
     start = {name: place(ours, name).copy() for name in names}
     for world in (ours, theirs):
         run(world, SECONDS)
     way = max(float(np.linalg.norm(place(theirs, name) - start[name])) for name in names)
     for name in names:
-        assert math.dist(place(ours, name), place(theirs, name)) < 0.02 + 0.03 * way
+        assert math.dist(place(ours, name), place(theirs, name)) < 0.01 + 0.03 * way
         cosine = 0.5 * (float(np.trace(turn(ours, name).T @ turn(theirs, name))) - 1.0)
-        assert math.degrees(math.acos(min(max(cosine, -1.0), 1.0))) < 8.0
+        assert math.degrees(math.acos(min(max(cosine, -1.0), 1.0))) < 5.0
