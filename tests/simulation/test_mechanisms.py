@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Random mechanisms move as in MuJoCo: trees of one to four bodies on joints of every kind, in any place and turn.
 
-Springs, motors, friction and armatures of random strength. Not here: joints that turn about two of three axes, of whose
-angles MuJoCo makes others; drives that accelerate, which weigh inertia otherwise; limits and ropes, off which one engine
-rebounds.
+Springs, motors, friction and armatures of random strength. Not here: joints that turn about two of three axes, of
+whose angles MuJoCo makes others; drives that accelerate, which weigh inertia otherwise; limits and ropes, off which
+one engine rebounds.
 """
 
 from __future__ import annotations
