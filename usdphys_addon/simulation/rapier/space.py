@@ -783,6 +783,7 @@ class SolverSpace(Engine):
                 self._break(constraint)
             if not self.physics.quarantine.is_empty():
                 lost += self._rescuer.rescue(self.physics, self.handles, self.constraints)
+                self._rotors.forget()
                 self._let_go(lost)
                 self._upkeep = None
                 self.loads.forget()
@@ -1251,6 +1252,7 @@ class SolverSpace(Engine):
             # See `BodyMaker.template`: contacts of kinematic bodies are not reused.
             self.physics.colliders[handle].active_hooks = rapier3d.ActiveHooks.MODIFY_SOLVER_CONTACTS
         self.physics.wake_up_all()
+        self._rotors.forget()
         self._matter = _matter([self.weights.get(path) for path in self.paths])
         self.loads.forget()
         self._watch.forget()
@@ -1300,6 +1302,7 @@ class SolverSpace(Engine):
         follow(self.physics, touched)
         for path in paths:
             self.physics.wake_up(self.handles[path])
+        self._rotors.forget()
         self._watch.forget()
 
     def set_mass(self, path: str, mass: float) -> None:
