@@ -14,6 +14,7 @@ from usdphys_ext.usdphys_addon.simulation.rapier.quality import (
     is_bearable,
     joint_sweeps,
     rolling_steps,
+    stop_relaxations,
 )
 
 from .author import CENTIMETERS, File, block
@@ -55,6 +56,11 @@ def test_an_articulation_that_is_long_or_bears_much_is_simulated_in_maximal_coor
     run(world, 2.0)
     assert place(world, "Weight")[2] == pytest.approx(8.7 - 0.2 * count, abs=0.01)
     assert world.unstable == {}
+
+
+def test_limits_of_many_bodies_get_no_more_sweeps() -> None:
+    few, many = stop_relaxations(16, has_stops=True), stop_relaxations(160, has_stops=True)
+    assert few > many == stop_relaxations(160, has_stops=False) == stop_relaxations(16, has_stops=False)
 
 
 def test_what_hangs_on_a_body_is_what_it_holds_on_all_sides_but_the_heaviest() -> None:

@@ -22,6 +22,7 @@ from .quality import (
     joint_sweeps,
     most_armature,
     slows_drives,
+    stop_relaxations,
 )
 
 if TYPE_CHECKING:
@@ -48,12 +49,13 @@ def tune_joints(
         # The solver gives the force of a joint for one small step: all must have the same.
         small_steps = max([small_steps, *wanted])
         physics.integration_parameters.num_solver_iterations = small_steps
+    number = sum(len(group.bodies) for group in groups)
     inside = [item.facts for item in constraints if item.state.reduced]
     reduced = {path for facts in inside for path in (facts.body0, facts.body1)}
     is_brittle = breaks or any(constraint.facts.bond for constraint in constraints)
     if not is_brittle:
         has_stops = any(item.facts.has_stops and not item.state.reduced for item in constraints)
-        relaxations = tuning.STOP_RELAXATIONS if has_stops else tuning.JOINT_RELAXATIONS
+        relaxations = stop_relaxations(number, has_stops=has_stops)
         physics.integration_parameters.num_internal_stabilization_iterations = relaxations
     driven = [
         item for item in constraints
@@ -67,7 +69,6 @@ def tune_joints(
         Counter(item.facts.body1 or item.facts.body0 for item in items)
         for items in (driven, [item for item in driven if not item.state.reduced], moved)
     )
-    number = sum(len(group.bodies) for group in groups)
     armatures = _bear_armatures(constraints, weights, masses, most_armature(number), notices)
     if armatures:
         parameters = physics.integration_parameters

@@ -142,6 +142,15 @@ def joint_sweeps(
     return 7 if group.ratio > tuning.UNEVEN else max(1, 28 // small_steps - (small_steps > tuning.SMALL_STEPS))
 
 
+def stop_relaxations(bodies: int, *, has_stops: bool) -> int:
+    """Sweeps that take out the velocities of corrections; bodies: that joints hold. has_stops: `JointFacts.has_stops`.
+
+    Of many bodies each sweep takes long.
+    """
+    wanted = min(tuning.STOP_RELAXATIONS, tuning.MOST_STOP_SWEEPS // max(bodies, 1)) if has_stops else 0
+    return max(wanted, tuning.JOINT_RELAXATIONS)
+
+
 def armature_relaxations(armature: float, bodies: int) -> int:
     """Sweeps that take out the velocities of corrections where joints in maximal coordinates have an armature.
 

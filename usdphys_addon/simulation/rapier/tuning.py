@@ -323,6 +323,10 @@ STOP_RELAXATIONS = tuned(
     "speed.",
     "test_joints::test_an_arm_stays_at_the_limit_that_it_falls_to",
 )  # fmt: skip
+MOST_STOP_SWEEPS = tuned(
+    "MOST_STOP_SWEEPS", 512, _ANY, "Such sweeps, at most, times the bodies that joints hold.",
+    "Ten ragdolls take 1.6 times as long with sixteen.", "test_quality::test_limits_of_many_bodies_get_no_more_sweeps",
+)  # fmt: skip
 WHEEL_DAMPING = tuned(
     "WHEEL_DAMPING", 1.0, 1e9,
     "Damping of such a drive in the solver times the length of a small step, relative to the inertia of the wheel.",
